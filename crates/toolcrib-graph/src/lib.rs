@@ -1,0 +1,19 @@
+//! An in-memory graph of one repository.
+//!
+//! A [`CodeGraph`] is an immutable snapshot: files with their text, symbols
+//! ([`Node`]), relations ([`Edge`]) and every call expression ([`CallSite`]) in
+//! exactly one [`SiteState`]. It is built in parallel by a [`GraphProvider`] and
+//! then only read; nothing in it depends on thread timing, so two builds of the
+//! same tree are equal byte for byte.
+//!
+//! This crate knows nothing of tools or models: lookups return plain text and
+//! data, and whoever offers them to a model wraps them.
+
+mod graph;
+mod model;
+
+pub use graph::{CodeGraph, GraphParts};
+pub use model::{
+    CallSite, Direction, Edge, EdgeKind, FileId, FileInfo, Language, Node, NodeId, NodeKind,
+    Origin, SiteState, Span, Str, SymbolTier, Text, TextKind,
+};
