@@ -1,0 +1,1 @@
+//! What happens when a model calls a tool: parse, repair, approve, run, cap.

@@ -1,0 +1,1 @@
+//! Fakes for tests: scripted models, recording tools and a byte-level HTTP server.

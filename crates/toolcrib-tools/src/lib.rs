@@ -1,0 +1,1 @@
+//! The built-in tools: lookups on the code graph.
