@@ -1,1 +1,3 @@
+//! Rules and gates of this repository as code.
+
 fn main() {}

@@ -1,1 +1,3 @@
+//! The `toolcrib` command.
+
 fn main() {}

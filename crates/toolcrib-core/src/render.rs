@@ -7,9 +7,11 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+type Rendered = (&'static str, Arc<[u8]>);
+
 /// Rendered bytes by wire. Few wires meet one value, hence a list.
 #[derive(Default)]
-pub struct RenderCache(Mutex<Vec<(&'static str, Arc<[u8]>)>>);
+pub struct RenderCache(Mutex<Vec<Rendered>>);
 
 impl RenderCache {
     /// The bytes under `wire`, made by `render` at the first call only.

@@ -164,7 +164,9 @@ impl ToolContext {
 
 /// Where a running call reports partial texts.
 #[derive(Clone)]
-pub struct Progress(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct Progress(Option<Arc<Report>>);
+
+type Report = dyn Fn(&str) + Send + Sync;
 
 impl Progress {
     /// Hands each text to `report`, which must not block.
