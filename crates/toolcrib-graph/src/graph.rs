@@ -155,6 +155,16 @@ impl CodeGraph {
         &self.files[id.0 as usize]
     }
 
+    /// The nodes of one file with their ids: the file's own, then its symbols by
+    /// start byte.
+    pub fn nodes_in(&self, file: FileId) -> impl Iterator<Item = (NodeId, &Node)> {
+        let from = self.nodes.partition_point(|n| n.file < file);
+        (from as u32..)
+            .map(NodeId)
+            .zip(&self.nodes[from..])
+            .take_while(move |(_, n)| n.file == file)
+    }
+
     /// The node with exactly this qualified name.
     pub fn by_qualified_name(&self, name: &str) -> Option<NodeId> {
         self.by_qualified_name.get(name).copied()

@@ -10,9 +10,17 @@
 //! data, and whoever offers them to a model wraps them.
 
 mod graph;
+mod lines;
+mod lookup;
 mod model;
 
 pub use graph::{CodeGraph, GraphParts};
+pub use lookup::{
+    Answer, Area, AreaEdge, CallPath, CallPaths, CallPlaces, ExploreArea, Explored, FileList, Hit,
+    ListFiles, Lookup, LookupCall, LookupError, MAX_CHARS, Match, Neighbor, Neighbors, ReadSource,
+    Rest, SearchResults, SearchSymbols, SiteTally, SourceLines, Step, SymbolNeighbors, SymbolView,
+    TRUNCATED,
+};
 pub use model::{
     CallSite, Direction, Edge, EdgeKind, FileId, FileInfo, Language, Node, NodeId, NodeKind,
     Origin, SiteState, Span, Str, SymbolTier, Text, TextKind,
