@@ -3,3 +3,4 @@
 mod server;
 
 pub use server::{Answer, ByteServer, Received};
+pub mod scripted;
