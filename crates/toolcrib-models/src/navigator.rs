@@ -39,7 +39,9 @@ impl Navigator {
 
     /// A navigator.
     pub fn new() -> Navigator {
-        Navigator { profile: ModelProfile::new(Navigator::ID) }
+        Navigator {
+            profile: ModelProfile::new(Navigator::ID),
+        }
     }
 }
 
@@ -78,14 +80,22 @@ const LOOKUPS: [&str; 3] = ["search_symbols", "read_source", "symbol_neighbors"]
 
 fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
     let messages: Vec<&Message> = request.history.messages().collect();
-    let asked = messages.iter().rposition(|message| matches!(message, Message::User(_)));
+    let asked = messages
+        .iter()
+        .rposition(|message| matches!(message, Message::User(_)));
     let (question, since) = match asked {
         Some(at) => (text_of(messages[at]), &messages[at + 1..]),
         None => (String::new(), &messages[..]),
     };
     let question = Question::read(&question);
     let notes = Notes::read(since, &question);
-    let offered = |name: &str| request.plan.tools().iter().any(|tool| tool.name.as_str() == name);
+    let offered = |name: &str| {
+        request
+            .plan
+            .tools()
+            .iter()
+            .any(|tool| tool.name.as_str() == name)
+    };
     let may_call = matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::Required);
     let step = if LOOKUPS.iter().all(|name| offered(name)) {
         plan::next(&question, &notes, may_call)
@@ -104,11 +114,17 @@ fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
                     extra: None,
                 })
             };
-            (calls.into_iter().enumerate().map(block).collect(), Finish::ToolCalls)
+            (
+                calls.into_iter().enumerate().map(block).collect(),
+                Finish::ToolCalls,
+            )
         }
     };
     Reply {
-        message: AssistantMessage { blocks, model: Arc::clone(&profile.id) },
+        message: AssistantMessage {
+            blocks,
+            model: Arc::clone(&profile.id),
+        },
         finish,
         usage: Usage::default(),
         cost: None,
@@ -123,7 +139,9 @@ fn calls_in(message: &Message) -> usize {
 }
 
 fn text_of(message: &Message) -> String {
-    let Message::User(content) = message else { return String::new() };
+    let Message::User(content) = message else {
+        return String::new();
+    };
     let texts = content.iter().filter_map(|piece| match piece {
         Content::Text(text) => Some(&**text),
         _ => None,

@@ -61,18 +61,35 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
 fn place(symbol: &Symbol) -> Option<Place> {
     symbol.place.clone().or_else(|| {
         let line = *symbol.texts.keys().next()?;
-        Some(Place { path: symbol.text_path.clone(), start: line, end: line })
+        Some(Place {
+            path: symbol.text_path.clone(),
+            start: line,
+            end: line,
+        })
     })
 }
 
 fn nothing_found(question: &Question, found: &[Candidate<'_>]) -> String {
-    let terms: Vec<String> = question.terms.iter().map(|term| format!("\"{}\"", term.word)).collect();
+    let terms: Vec<String> = question
+        .terms
+        .iter()
+        .map(|term| format!("\"{}\"", term.word))
+        .collect();
     let mut text = format!(
         "Nothing in the repository's symbols, comments and strings is worth citing for {}.",
-        if terms.is_empty() { "this question".to_owned() } else { terms.join(", ") }
+        if terms.is_empty() {
+            "this question".to_owned()
+        } else {
+            terms.join(", ")
+        }
     );
     if let Some(place) = found.first().and_then(|c| place(c.symbol)) {
-        let _ = write!(text, " The nearest is `{}` at {}.", found[0].name, place.cite());
+        let _ = write!(
+            text,
+            " The nearest is `{}` at {}.",
+            found[0].name,
+            place.cite()
+        );
     }
     text.push_str(" Other words for the same thing may find it.\n");
     text
@@ -82,7 +99,11 @@ fn nothing_found(question: &Question, found: &[Candidate<'_>]) -> String {
 fn headline(candidate: &Candidate<'_>) -> String {
     let symbol = candidate.symbol;
     let place = place(symbol).map_or(String::new(), |place| place.cite());
-    let kind = if symbol.kind.is_empty() { "in" } else { &symbol.kind };
+    let kind = if symbol.kind.is_empty() {
+        "in"
+    } else {
+        &symbol.kind
+    };
     let mut line = format!("{kind} `{}`, {place}", candidate.name);
     if !symbol.doc.is_empty() {
         let _ = write!(line, ": {}", symbol.doc);
@@ -92,14 +113,25 @@ fn headline(candidate: &Candidate<'_>) -> String {
 
 fn places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
     let near = found[0].score * 0.3;
-    let shown: Vec<&Candidate<'_>> =
-        found.iter().take_while(|c| c.score >= near).take(TOP).collect();
-    let mut text = String::from(if shown.len() == 1 { "Best match:\n" } else { "Best matches:\n" });
+    let shown: Vec<&Candidate<'_>> = found
+        .iter()
+        .take_while(|c| c.score >= near)
+        .take(TOP)
+        .collect();
+    let mut text = String::from(if shown.len() == 1 {
+        "Best match:\n"
+    } else {
+        "Best matches:\n"
+    });
     for (i, candidate) in shown.iter().enumerate() {
         let _ = writeln!(text, "{}. {}", i + 1, headline(candidate));
     }
     for (candidate, most) in shown.iter().zip(QUOTED) {
-        let most = if question.intent == Intent::How { most + 4 } else { most };
+        let most = if question.intent == Intent::How {
+            most + 4
+        } else {
+            most
+        };
         details(question, notes, candidate, most, &mut text);
     }
     let more: Vec<String> = found
@@ -123,7 +155,9 @@ fn details(
     most: usize,
     text: &mut String,
 ) {
-    let Some(whole) = place(candidate.symbol) else { return };
+    let Some(whole) = place(candidate.symbol) else {
+        return;
+    };
     let around = notes.neighborhoods.get(candidate.name);
     let telling = telling(question, notes, candidate.symbol, &whole, most);
     if telling.is_none() && around.is_none_or(|a| a.tally.is_none() && a.edges.is_empty()) {
@@ -147,7 +181,14 @@ fn details(
         if question.intent != Intent::Where {
             related("Calls", around, false, &["calls"], 6, text);
         }
-        related("Implemented or extended by", around, true, &["implements", "extends"], 4, text);
+        related(
+            "Implemented or extended by",
+            around,
+            true,
+            &["implements", "extends"],
+            4,
+            text,
+        );
     }
 }
 
@@ -162,11 +203,19 @@ fn telling(
     // A comment found without its symbol is quoted with what follows it.
     let span = match &symbol.place {
         Some(place) => place.clone(),
-        None => Place { end: whole.start + 30, start: whole.start.saturating_sub(10).max(1), path: whole.path.clone() },
+        None => Place {
+            end: whole.start + 30,
+            start: whole.start.saturating_sub(10).max(1),
+            path: whole.path.clone(),
+        },
     };
     rank::telling_lines(question, notes, &span, most).or_else(|| {
         let read: Vec<u32> = notes.lines_in(&span).map(|(n, _)| n).take(most).collect();
-        Some(Place { path: span.path.clone(), start: *read.first()?, end: *read.last()? })
+        Some(Place {
+            path: span.path.clone(),
+            start: *read.first()?,
+            end: *read.last()?,
+        })
     })
 }
 
@@ -189,7 +238,15 @@ fn related(
     }
     let left = all.len().saturating_sub(most);
     let _ = write!(text, "{phrase} {}", all[..all.len() - left].join(", "));
-    let _ = writeln!(text, "{}", if left > 0 { format!(" and {left} more.") } else { ".".to_owned() });
+    let _ = writeln!(
+        text,
+        "{}",
+        if left > 0 {
+            format!(" and {left} more.")
+        } else {
+            ".".to_owned()
+        }
+    );
 }
 
 /// Who calls or uses the subject, or what it calls.
@@ -211,11 +268,21 @@ fn relations(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> Str
             .filter(|edge| edge.incoming == incoming && edge.kind != "contains")
             .collect();
         if edges.is_empty() {
-            let what = if incoming { "No use of it" } else { "Nothing that it uses" };
+            let what = if incoming {
+                "No use of it"
+            } else {
+                "Nothing that it uses"
+            };
             let _ = writeln!(text, "{what} is proven in the code graph.");
         }
         for edge in edges.iter().take(LISTED) {
-            let _ = writeln!(text, "- {} `{}` at {}", verb(&edge.kind, incoming), edge.name, edge.at.cite());
+            let _ = writeln!(
+                text,
+                "- {} `{}` at {}",
+                verb(&edge.kind, incoming),
+                edge.name,
+                edge.at.cite()
+            );
         }
         let left = edges.len().saturating_sub(LISTED) + around.left_out;
         if left > 0 {

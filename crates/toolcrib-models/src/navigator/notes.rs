@@ -24,8 +24,11 @@ impl Place {
         let (path, lines) = text.trim().rsplit_once(':')?;
         let (start, end) = lines.split_once('-').unwrap_or((lines, lines));
         let (start, end) = (start.parse().ok()?, end.parse().ok()?);
-        (!path.is_empty() && start > 0 && start <= end)
-            .then(|| Place { path: path.to_owned(), start, end })
+        (!path.is_empty() && start > 0 && start <= end).then(|| Place {
+            path: path.to_owned(),
+            start,
+            end,
+        })
     }
 
     /// The place as a citation.
@@ -90,8 +93,22 @@ pub(super) struct Notes {
 }
 
 const KINDS: [&str; 16] = [
-    "module", "function", "method", "struct", "class", "enum", "enum_member", "interface",
-    "type_alias", "constant", "variable", "field", "macro", "route", "test", "import",
+    "module",
+    "function",
+    "method",
+    "struct",
+    "class",
+    "enum",
+    "enum_member",
+    "interface",
+    "type_alias",
+    "constant",
+    "variable",
+    "field",
+    "macro",
+    "route",
+    "test",
+    "import",
 ];
 
 impl Notes {
@@ -105,11 +122,15 @@ impl Notes {
                     notes.rounds += usize::from(reply.calls().next().is_some());
                     for call in reply.calls() {
                         calls.insert(&call.id, (&call.name, &call.arguments));
-                        notes.made.insert((call.name.to_string(), call.arguments.to_string()));
+                        notes
+                            .made
+                            .insert((call.name.to_string(), call.arguments.to_string()));
                     }
                 }
                 Message::Tool(result) if !result.is_error => {
-                    let Some(&(tool, arguments)) = calls.get(&*result.call_id) else { continue };
+                    let Some(&(tool, arguments)) = calls.get(&*result.call_id) else {
+                        continue;
+                    };
                     for piece in &result.content {
                         if let Content::Text(text) = piece {
                             notes.take(tool, arguments, text);
@@ -133,7 +154,9 @@ impl Notes {
 
     fn take_search(&mut self, arguments: &str, text: &str) {
         let mut lines = text.lines();
-        let total = lines.next().and_then(|head| head.split(' ').next()?.parse().ok());
+        let total = lines
+            .next()
+            .and_then(|head| head.split(' ').next()?.parse().ok());
         if let Some(total) = total {
             self.totals.insert(argument(arguments, "query"), total);
         }
@@ -142,9 +165,11 @@ impl Notes {
             if let Some(found) = line.strip_prefix("text ") {
                 last = None;
                 let mut fields = found.splitn(3, "  ");
-                let (Some(owner), Some(place), Some(shown)) =
-                    (fields.next(), fields.next().and_then(Place::read), fields.next())
-                else {
+                let (Some(owner), Some(place), Some(shown)) = (
+                    fields.next(),
+                    fields.next().and_then(Place::read),
+                    fields.next(),
+                ) else {
                     continue;
                 };
                 let symbol = self.symbols.entry(owner.to_owned()).or_default();
@@ -178,8 +203,12 @@ impl Notes {
 
     fn take_source(&mut self, text: &str) {
         let mut lines = text.lines();
-        let path = lines.next().and_then(|head| Place::read(head.split(" of ").next()?));
-        let Some(Place { path, .. }) = path else { return };
+        let path = lines
+            .next()
+            .and_then(|head| Place::read(head.split(" of ").next()?));
+        let Some(Place { path, .. }) = path else {
+            return;
+        };
         let file = self.lines.entry(path).or_default();
         for line in lines {
             if let Some((number, code)) = line.split_once('\t')
@@ -192,7 +221,9 @@ impl Notes {
 
     fn take_neighbors(&mut self, text: &str) {
         let mut lines = text.lines();
-        let Some(name) = lines.next().and_then(|head| self.take_symbol(head)) else { return };
+        let Some(name) = lines.next().and_then(|head| self.take_symbol(head)) else {
+            return;
+        };
         let mut around = Neighborhood::default();
         for line in lines {
             if let Some(doc) = line.strip_prefix("    ") {
@@ -216,7 +247,9 @@ impl Notes {
         let file = self.lines.get(&place.path);
         let range = place.start..=place.end;
         file.into_iter().flat_map(move |lines| {
-            lines.range(range.clone()).map(|(number, line)| (*number, line.as_str()))
+            lines
+                .range(range.clone())
+                .map(|(number, line)| (*number, line.as_str()))
         })
     }
 }
@@ -233,7 +266,12 @@ fn edge(line: &str) -> Option<Edge> {
     fields.next()?;
     let at = fields.next()?.strip_prefix("at ")?;
     let at = Place::read(at.split(" (also").next()?)?;
-    Some(Edge { incoming, kind: kind.to_owned(), name: name.to_owned(), at })
+    Some(Edge {
+        incoming,
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        at,
+    })
 }
 
 /// A text argument of a call, empty when absent.
@@ -265,10 +303,23 @@ mod tests {
         );
         assert_eq!(notes.totals["cap"], 12);
         let cap = &notes.symbols["a::cap"];
-        assert_eq!((cap.kind.as_str(), cap.doc.as_str()), ("function", "Cuts a text to size."));
+        assert_eq!(
+            (cap.kind.as_str(), cap.doc.as_str()),
+            ("function", "Cuts a text to size.")
+        );
         assert_eq!(cap.place.as_ref().unwrap().cite(), "src/a.rs:3-9");
-        assert_eq!(notes.symbols["<A as B>::cap"].place.as_ref().unwrap().cite(), "src/b.rs:4");
-        assert_eq!(notes.symbols["a::run"].texts[&20], "// the cap is in characters");
+        assert_eq!(
+            notes.symbols["<A as B>::cap"]
+                .place
+                .as_ref()
+                .unwrap()
+                .cite(),
+            "src/b.rs:4"
+        );
+        assert_eq!(
+            notes.symbols["a::run"].texts[&20],
+            "// the cap is in characters"
+        );
     }
 
     #[test]
@@ -284,18 +335,49 @@ mod tests {
              1 more; next: symbol_neighbors {\"name\":\"a::cap\",\"offset\":2}\n",
         );
         let around = &all.neighborhoods["a::cap"];
-        assert!(around.tally.as_ref().unwrap().starts_with("2 callers; 3 more"));
+        assert!(
+            around
+                .tally
+                .as_ref()
+                .unwrap()
+                .starts_with("2 callers; 3 more")
+        );
         assert_eq!(around.edges.len(), 2);
-        assert_eq!((around.edges[0].name.as_str(), around.edges[0].at.cite().as_str()), ("b::B::run", "src/b.rs:12"));
+        assert_eq!(
+            (
+                around.edges[0].name.as_str(),
+                around.edges[0].at.cite().as_str()
+            ),
+            ("b::B::run", "src/b.rs:12")
+        );
         assert_eq!(around.left_out, 1);
-        all.take("read_source", "{}", "src/a.rs:3-4 of 50 lines (Rust)\n   3\tpub fn cap() {\n   4\t\tx\n");
-        let place = Place { path: "src/a.rs".into(), start: 3, end: 9 };
-        assert_eq!(all.lines_in(&place).collect::<Vec<_>>(), [(3, "pub fn cap() {"), (4, "\tx")]);
+        all.take(
+            "read_source",
+            "{}",
+            "src/a.rs:3-4 of 50 lines (Rust)\n   3\tpub fn cap() {\n   4\t\tx\n",
+        );
+        let place = Place {
+            path: "src/a.rs".into(),
+            start: 3,
+            end: 9,
+        };
+        assert_eq!(
+            all.lines_in(&place).collect::<Vec<_>>(),
+            [(3, "pub fn cap() {"), (4, "\tx")]
+        );
     }
 
     #[test]
     fn foreign_text_is_passed_over() {
-        for text in ["", "\n\n", "error: no", "x  y  z", "<- \n-> a b c", "function \n  :\n", "9999999999999999999999 results"] {
+        for text in [
+            "",
+            "\n\n",
+            "error: no",
+            "x  y  z",
+            "<- \n-> a b c",
+            "function \n  :\n",
+            "9999999999999999999999 results",
+        ] {
             for tool in ["search_symbols", "read_source", "symbol_neighbors", "other"] {
                 let notes = notes(tool, "not json", text);
                 assert!(notes.neighborhoods.is_empty() && notes.lines.is_empty());

@@ -44,7 +44,11 @@ pub(super) fn next(question: &Question, notes: &Notes, may_call: bool) -> Step {
         let wanted = wanted(question, notes);
         let fresh: Vec<Look> = wanted
             .into_iter()
-            .filter(|look| !notes.made.contains(&(look.tool.to_owned(), look.arguments.to_string())))
+            .filter(|look| {
+                !notes
+                    .made
+                    .contains(&(look.tool.to_owned(), look.arguments.to_string()))
+            })
             .collect();
         if !fresh.is_empty() {
             return Step::Look(fresh);
@@ -59,12 +63,19 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
     }
     let found = rank::candidates(question, notes);
     if found.is_empty() {
-        return if notes.rounds == 1 { wider_searches(question) } else { Vec::new() };
+        return if notes.rounds == 1 {
+            wider_searches(question)
+        } else {
+            Vec::new()
+        };
     }
     match question.intent {
         Intent::Callers | Intent::Callees => {
-            let mut looks: Vec<Look> =
-                found.iter().take(answer::subjects(&found)).map(|c| neighbors(question, c)).collect();
+            let mut looks: Vec<Look> = found
+                .iter()
+                .take(answer::subjects(&found))
+                .map(|c| neighbors(question, c))
+                .collect();
             looks.extend(found.iter().take(1).filter_map(read));
             looks
         }
@@ -75,7 +86,10 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
             looks.extend(best().take(3).map(|c| neighbors(question, c)));
             // The owner of a comment is a bare name until its definition is seen.
             looks.extend(
-                best().take(READS).filter(|c| c.symbol.place.is_none() && !c.name.contains('/')).map(|c| neighbors(question, c)),
+                best()
+                    .take(READS)
+                    .filter(|c| c.symbol.place.is_none() && !c.name.contains('/'))
+                    .map(|c| neighbors(question, c)),
             );
             looks.dedup();
             looks
@@ -84,14 +98,25 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
 }
 
 fn search(query: String, limit: u32) -> Look {
-    Look { tool: "search_symbols", arguments: json!({ "query": query, "limit": limit }) }
+    Look {
+        tool: "search_symbols",
+        arguments: json!({ "query": query, "limit": limit }),
+    }
 }
 
 /// Each name, all terms together, pairs, single terms, and words used for them.
 fn searches(question: &Question) -> Vec<Look> {
-    let mut looks: Vec<Look> = question.names.iter().map(|name| search(name.clone(), 20)).collect();
-    let strong: Vec<&str> =
-        question.terms.iter().filter(|t| t.weight >= 1.0).map(|t| prefix(&t.stem)).collect();
+    let mut looks: Vec<Look> = question
+        .names
+        .iter()
+        .map(|name| search(name.clone(), 20))
+        .collect();
+    let strong: Vec<&str> = question
+        .terms
+        .iter()
+        .filter(|t| t.weight >= 1.0)
+        .map(|t| prefix(&t.stem))
+        .collect();
     let all: Vec<&str> = question.terms.iter().map(|t| prefix(&t.stem)).collect();
     let main = if strong.is_empty() { &all } else { &strong };
     if main.len() > 1 {
@@ -102,7 +127,12 @@ fn searches(question: &Question) -> Vec<Look> {
         looks.extend(main.windows(2).map(|pair| search(pair.join(" "), 40)));
         looks.push(search(format!("{} {}", main[0], main[main.len() - 1]), 40));
     }
-    for (i, term) in question.terms.iter().enumerate().filter(|(_, t)| t.weight >= 1.0) {
+    for (i, term) in question
+        .terms
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| t.weight >= 1.0)
+    {
         let others: Vec<&str> = question
             .terms
             .iter()
@@ -111,7 +141,9 @@ fn searches(question: &Question) -> Vec<Look> {
             .map(|(_, t)| prefix(&t.stem))
             .collect();
         for other in alike(&term.stem).take(4) {
-            let query = [&others[others.len().saturating_sub(1)..], &[other][..]].concat().join(" ");
+            let query = [&others[others.len().saturating_sub(1)..], &[other][..]]
+                .concat()
+                .join(" ");
             looks.push(search(query, 30));
         }
     }
@@ -123,7 +155,9 @@ fn searches(question: &Question) -> Vec<Look> {
 /// When nothing was found: the first letters of each term.
 fn wider_searches(question: &Question) -> Vec<Look> {
     let short = question.terms.iter().filter(|t| t.stem.chars().count() > 5);
-    short.map(|t| search(t.stem.chars().take(5).collect(), 20)).collect()
+    short
+        .map(|t| search(t.stem.chars().take(5).collect(), 20))
+        .collect()
 }
 
 /// The call that reads a candidate: its whole definition or the lines around a

@@ -57,7 +57,11 @@ impl Question {
             about_tests |= stem == "test";
             let known = terms.iter().any(|term| term.stem == stem);
             if !asks(word) && !known && word.chars().any(char::is_alphabetic) {
-                terms.push(Term { weight: weight(word), word: word.to_owned(), stem });
+                terms.push(Term {
+                    weight: weight(word),
+                    word: word.to_owned(),
+                    stem,
+                });
             }
         });
         // A long question names its subject more than once or early; weak words go first.
@@ -68,20 +72,37 @@ impl Question {
             order.sort_unstable();
             terms = order.into_iter().map(|i| terms[i].clone()).collect();
         }
-        Question { intent: intent(&text), names, terms, about_tests }
+        Question {
+            intent: intent(&text),
+            names,
+            terms,
+            about_tests,
+        }
     }
 }
 
 fn intent(text: &str) -> Intent {
     let lower = text.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
     let has = |word: &str| words.contains(&word);
     let first = words.first().copied().unwrap_or("");
     let follows = |a: &[&str], b: &[&str]| {
-        words.windows(2).any(|pair| a.contains(&pair[0]) && b.contains(&pair[1]))
+        words
+            .windows(2)
+            .any(|pair| a.contains(&pair[0]) && b.contains(&pair[1]))
     };
-    let uses = ["calls", "call", "uses", "use", "invokes", "references", "needs"];
+    let uses = [
+        "calls",
+        "call",
+        "uses",
+        "use",
+        "invokes",
+        "references",
+        "needs",
+    ];
     let used = ["called", "used", "invoked", "referenced"];
     if follows(&["who", "what", "which"], &uses)
         || has("callers")
@@ -91,8 +112,12 @@ fn intent(text: &str) -> Intent {
     {
         return Intent::Callers;
     }
-    if has("callees") || (first == "what" && follows(&["does"], &[]) && has("call"))
-        || (first == "what" && words.last().is_some_and(|word| ["call", "use"].contains(word)))
+    if has("callees")
+        || (first == "what" && follows(&["does"], &[]) && has("call"))
+        || (first == "what"
+            && words
+                .last()
+                .is_some_and(|word| ["call", "use"].contains(word)))
     {
         return Intent::Callees;
     }
@@ -109,7 +134,9 @@ fn intent(text: &str) -> Intent {
 fn names(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: &str| {
-        let name = name.trim_end_matches("()").trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let name = name
+            .trim_end_matches("()")
+            .trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
         if name.len() > 1 && !found.iter().any(|known| known == name) {
             found.push(name.to_owned());
         }
@@ -123,7 +150,10 @@ fn names(text: &str) -> Vec<String> {
         let called = token.ends_with("()");
         let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != ')');
         let inner_dot = token.trim_end_matches('.').contains('.') && !token.contains("..");
-        let humps = token.chars().zip(token.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+        let humps = token
+            .chars()
+            .zip(token.chars().skip(1))
+            .any(|(a, b)| a.is_lowercase() && b.is_uppercase());
         if token.len() <= 200
             && token.chars().any(char::is_alphabetic)
             && (called || token.contains("::") || token.contains('_') || inner_dot || humps)
@@ -140,15 +170,23 @@ mod tests {
     use super::*;
 
     fn stems(text: &str) -> Vec<String> {
-        Question::read(text).terms.into_iter().map(|term| term.stem).collect()
+        Question::read(text)
+            .terms
+            .into_iter()
+            .map(|term| term.stem)
+            .collect()
     }
 
     #[test]
     fn terms_leave_out_what_only_asks() {
-        assert_eq!(stems("Where are tool results truncated?"), ["tool", "result", "truncat"]);
-        assert_eq!(stems("How does the retry logic work, and how are retries counted?"), [
-            "retri", "logic", "work", "count"
-        ]);
+        assert_eq!(
+            stems("Where are tool results truncated?"),
+            ["tool", "result", "truncat"]
+        );
+        assert_eq!(
+            stems("How does the retry logic work, and how are retries counted?"),
+            ["retri", "logic", "work", "count"]
+        );
     }
 
     #[test]
@@ -170,14 +208,21 @@ mod tests {
     #[test]
     fn names_are_what_code_would_write() {
         let names = |text| Question::read(text).names;
-        assert_eq!(names("Who calls `Registry::insert` and cut_off()?"), ["Registry::insert", "cut_off"]);
-        assert_eq!(names("What is ToolName in core.name.parse?"), ["ToolName", "core.name.parse"]);
+        assert_eq!(
+            names("Who calls `Registry::insert` and cut_off()?"),
+            ["Registry::insert", "cut_off"]
+        );
+        assert_eq!(
+            names("What is ToolName in core.name.parse?"),
+            ["ToolName", "core.name.parse"]
+        );
         assert_eq!(names("Where is it? Ends with a dot."), [""; 0]);
     }
 
     #[test]
     fn a_long_question_keeps_few_terms() {
-        let text = "alpha beta gamma delta epsilon zeta eta theta iota kappa function code ".repeat(500);
+        let text =
+            "alpha beta gamma delta epsilon zeta eta theta iota kappa function code ".repeat(500);
         assert_eq!(Question::read(&text).terms.len(), MAX_TERMS);
     }
 }

@@ -34,7 +34,10 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
         let total = notes.totals.get(prefix(&term.stem)).copied().unwrap_or(50);
         #[allow(clippy::cast_precision_loss)]
         let rarity = 1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln());
-        Weighed { term, weight: term.weight * rarity }
+        Weighed {
+            term,
+            weight: term.weight * rarity,
+        }
     });
     weighed.collect()
 }
@@ -68,7 +71,12 @@ fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
         return 1.0;
     }
     let long = term.stem.len() >= 4;
-    if long && field.range(term.stem.clone()..).next().is_some_and(|s| s.starts_with(&term.stem)) {
+    if long
+        && field
+            .range(term.stem.clone()..)
+            .next()
+            .is_some_and(|s| s.starts_with(&term.stem))
+    {
         return 0.8;
     }
     if alike(&term.stem).any(|other| field.contains(other)) {
@@ -80,7 +88,10 @@ fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
 /// The last part of a qualified name.
 pub(super) fn bare(name: &str) -> &str {
     let after_colons = name.rsplit("::").next().unwrap_or(name);
-    after_colons.rsplit(['.', '/']).next().unwrap_or(after_colons)
+    after_colons
+        .rsplit(['.', '/'])
+        .next()
+        .unwrap_or(after_colons)
 }
 
 fn judge<'n>(
@@ -90,21 +101,43 @@ fn judge<'n>(
     name: &'n str,
     symbol: &'n Symbol,
 ) -> Candidate<'n> {
-    let path = symbol.place.as_ref().map_or(symbol.text_path.as_str(), |place| &place.path);
+    let path = symbol
+        .place
+        .as_ref()
+        .map_or(symbol.text_path.as_str(), |place| &place.path);
     let bare_name = bare(name);
     let own = stems(bare_name);
     let wide = stems(&format!("{name} {path}"));
     let signature = stems(&symbol.signature);
     let doc = stems(&symbol.doc);
-    let texts = stems(&symbol.texts.values().fold(String::new(), |all, line| all + line + "\n"));
+    let texts = stems(
+        &symbol
+            .texts
+            .values()
+            .fold(String::new(), |all, line| all + line + "\n"),
+    );
     let body = match &symbol.place {
-        Some(place) => stems(&notes.lines_in(place).fold(String::new(), |all, (_, line)| all + line + "\n")),
+        Some(place) => stems(
+            &notes
+                .lines_in(place)
+                .fold(String::new(), |all, (_, line)| all + line + "\n"),
+        ),
         None => BTreeSet::new(),
     };
     let (mut sum, mut had, mut all) = (0.0, 0.0, 0.0);
     for Weighed { term, weight } in terms {
-        let fields = [(3.0, &own), (1.5, &wide), (1.6, &doc), (1.3, &texts), (0.9, &signature), (0.8, &body)];
-        let mut values: Vec<f64> = fields.iter().map(|(value, field)| value * met(term, field)).collect();
+        let fields = [
+            (3.0, &own),
+            (1.5, &wide),
+            (1.6, &doc),
+            (1.3, &texts),
+            (0.9, &signature),
+            (0.8, &body),
+        ];
+        let mut values: Vec<f64> = fields
+            .iter()
+            .map(|(value, field)| value * met(term, field))
+            .collect();
         values.sort_by(|a, b| b.total_cmp(a));
         let best = values[0];
         sum += weight * (best + 0.25 * values[1..].iter().sum::<f64>());
@@ -113,14 +146,26 @@ fn judge<'n>(
     }
     let coverage = if all > 0.0 { had / all } else { 0.0 };
     // A name made of the asked words alone says more than one that has them among others.
-    let asked = own.iter().filter(|s| terms.iter().any(|t| t.term.stem == **s)).count();
+    let asked = own
+        .iter()
+        .filter(|s| terms.iter().any(|t| t.term.stem == **s))
+        .count();
     #[allow(clippy::cast_precision_loss)]
-    let purity = if own.is_empty() { 0.0 } else { asked as f64 / own.len() as f64 };
+    let purity = if own.is_empty() {
+        0.0
+    } else {
+        asked as f64 / own.len() as f64
+    };
     let mut score = sum * (0.25 + 0.75 * coverage) * (1.0 + 0.3 * purity);
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
     score *= 1.0 + 0.12 * centrality(notes, name);
     score += named(question, name) * 4.0;
-    Candidate { name, symbol, score, coverage }
+    Candidate {
+        name,
+        symbol,
+        score,
+        coverage,
+    }
 }
 
 /// 1 when the question writes this very name, less for its last part alone.
@@ -130,7 +175,10 @@ fn named(question: &Question, name: &str) -> f64 {
         let asked = asked.replace("::", ".");
         if full == asked || full.ends_with(&format!(".{asked}")) {
             1.0
-        } else if full.to_lowercase().ends_with(&format!(".{}", asked.to_lowercase())) {
+        } else if full
+            .to_lowercase()
+            .ends_with(&format!(".{}", asked.to_lowercase()))
+        {
             0.8
         } else if bare(name) == bare(&asked) {
             0.4
@@ -147,7 +195,11 @@ fn kind_prior(question: &Question, kind: &str) -> f64 {
         "function" | "method" | "macro" => 1.0,
         "route" => 1.1,
         "struct" | "class" | "enum" | "interface" | "type_alias" => {
-            if what { 1.25 } else { 0.95 }
+            if what {
+                1.25
+            } else {
+                0.95
+            }
         }
         "constant" => 0.9,
         "module" => 0.75,
@@ -164,8 +216,20 @@ fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
         return 1.0;
     }
     let aside = |part: &str| {
-        matches!(part, "test" | "tests" | "testing" | "example" | "examples" | "bench" | "benches" | "docs" | "fixtures" | "testkit" | "demo")
-            || part.starts_with("test_")
+        matches!(
+            part,
+            "test"
+                | "tests"
+                | "testing"
+                | "example"
+                | "examples"
+                | "bench"
+                | "benches"
+                | "docs"
+                | "fixtures"
+                | "testkit"
+                | "demo"
+        ) || part.starts_with("test_")
             || part.ends_with("_test.py")
             || part == "tests.rs"
             || part == "conftest.py"
@@ -175,7 +239,10 @@ fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
 
 /// Grows slowly with the number of callers known.
 fn centrality(notes: &Notes, name: &str) -> f64 {
-    let tally = notes.neighborhoods.get(name).and_then(|around| around.tally.as_ref());
+    let tally = notes
+        .neighborhoods
+        .get(name)
+        .and_then(|around| around.tally.as_ref());
     let callers = tally.and_then(|tally| tally.split(' ').next()?.parse::<f64>().ok());
     callers.map_or(0.0, |n| (1.0 + n).ln())
 }
@@ -189,8 +256,10 @@ pub(super) fn telling_lines(
     most: usize,
 ) -> Option<Place> {
     let terms = weigh(question, notes);
-    let lines: Vec<(u32, BTreeSet<String>)> =
-        notes.lines_in(place).map(|(number, line)| (number, stems(line))).collect();
+    let lines: Vec<(u32, BTreeSet<String>)> = notes
+        .lines_in(place)
+        .map(|(number, line)| (number, stems(line)))
+        .collect();
     let mut best: Option<(f64, u32, u32)> = None;
     for from in 0..lines.len() {
         let mut seen = vec![0.0_f64; terms.len()];
@@ -208,5 +277,9 @@ pub(super) fn telling_lines(
             }
         }
     }
-    best.map(|(_, start, end)| Place { path: place.path.clone(), start, end })
+    best.map(|(_, start, end)| Place {
+        path: place.path.clone(),
+        start,
+        end,
+    })
 }
