@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use toolcrib_core::{Cost, Fingerprint, Finish, Str, ToolErrorKind, ToolName, Usage};
+use toolcrib_core::{Content, Cost, Fingerprint, Finish, Str, ToolErrorKind, ToolName, Usage};
 
 use crate::{Limit, RejectionReason};
 
@@ -130,6 +130,9 @@ pub enum Event {
         bytes: u64,
         /// Whether the model reads a part of it only.
         truncated: bool,
+        /// The tool's details for user interfaces.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        details: Option<serde_json::Value>,
         /// How long it ran; 0 if it did not.
         ms: u64,
     },
@@ -218,6 +221,21 @@ impl<W: Write + Send> Sink for JsonLines<W> {
             .write_all(line.as_bytes())
             .and_then(|()| writer.flush());
     }
+}
+
+/// The first characters of a result, on one line.
+pub(crate) fn excerpt(content: &[Content]) -> String {
+    const CHARACTERS: usize = 120;
+    let text = content.iter().find_map(|piece| match piece {
+        Content::Text(text) => Some(&**text),
+        _ => None,
+    });
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    text.unwrap_or_default()
+        .chars()
+        .take(CHARACTERS)
+        .map(plain)
+        .collect()
 }
 
 #[cfg(test)]

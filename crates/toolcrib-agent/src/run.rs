@@ -5,19 +5,20 @@
 //! another process. It does no I/O, has no clock and knows neither tools nor
 //! models: a driver sends requests, runs calls, parses answers and reports back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toolcrib_core::{
-    AssistantMessage, Block, FinalRound, Finish, History, Message, ModelError, ModelErrorKind,
-    Reply, Str, ToolChoice,
+    AssistantMessage, Block, FinalRound, Finish, History, HistoryItem, Message, ModelError,
+    ModelErrorKind, Reply, Str, ToolChoice,
 };
 
 use crate::ids::Ids;
 use crate::leak::leaked_markup;
 use crate::{
-    Budget, BudgetError, End, Event, Limit, ModelCall, Rejection, RejectionReason, Step, Tally,
-    Unanswered, words,
+    Budget, BudgetError, End, Event, Limit, ModelCall, Rejection, RejectionReason,
+    Step, Tally, Unanswered, words,
 };
 
 mod batch;
@@ -55,6 +56,9 @@ pub struct Run {
     version: u32,
     #[serde(with = "transcript")]
     history: History,
+    /// How many messages were handed out for the log.
+    taken: usize,
+    /// Size of the transcript, for the estimate of its tokens.
     bytes: u64,
     budget: Budget,
     rules: Rules,
@@ -97,16 +101,32 @@ pub struct OutOfTurn {
 }
 
 impl Run {
-    /// A run that continues `history`, whose last message is the question.
+    /// A run that asks `question` after what was said in `history`.
     ///
     /// # Errors
     /// [`BudgetError`] when the budget allows nothing.
-    pub fn new(history: History, budget: Budget, rules: Rules) -> Result<Run, BudgetError> {
+    pub fn new(
+        history: History,
+        question: Message,
+        budget: Budget,
+        rules: Rules,
+    ) -> Result<Run, BudgetError> {
         budget.check()?;
-        Ok(Run {
+        Ok(Run::of_checked(history, question, budget, rules))
+    }
+
+    /// [`Run::new`] with a budget that was checked before.
+    pub(crate) fn of_checked(
+        history: History,
+        question: Message,
+        budget: Budget,
+        rules: Rules,
+    ) -> Run {
+        let mut run = Run {
             version: VERSION,
             bytes: history.messages().map(transcript::size).sum(),
             ids: Ids::of(&history),
+            taken: history.len(),
             history,
             rules,
             tally: Tally::default(),
@@ -120,12 +140,21 @@ impl Run {
             rejection: None,
             finish: None,
             events: Vec::new(),
-        })
+        };
+        run.push(question);
+        run
     }
 
     /// The transcript so far.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// The messages appended since the last time it was asked, for whoever keeps a
+    /// log. The first ones are those after the history that the run began with.
+    pub fn take_messages(&mut self) -> &[Arc<HistoryItem>] {
+        let from = std::mem::replace(&mut self.taken, self.history.len());
+        &self.history.items()[from..]
     }
 
     /// What was spent so far.
@@ -214,7 +243,9 @@ impl Run {
 
     /// Whether the request after this one could still call tools.
     fn will_offer_tools(&self) -> bool {
-        self.offers_tools() && self.hurry.is_none() && self.tally.rounds + 1 < self.budget.rounds
+        self.offers_tools()
+            && self.hurry.is_none()
+            && self.tally.rounds + 1 < self.budget.rounds
     }
 
     /// Takes the model's reply.
@@ -436,14 +467,10 @@ impl Run {
 
     /// The last words of the model, if it had any.
     pub fn last_text(&self) -> Option<Str> {
-        let texts = self
-            .history
-            .messages()
-            .rev()
-            .filter_map(|message| match message {
-                Message::Assistant(message) => Some(message.text()),
-                _ => None,
-            });
+        let texts = self.history.messages().rev().filter_map(|message| match message {
+            Message::Assistant(message) => Some(message.text()),
+            _ => None,
+        });
         texts
             .into_iter()
             .find(|text| !text.trim().is_empty())
