@@ -63,8 +63,7 @@ pub(crate) fn first_sentence(doc: &str) -> Option<String> {
 /// Where the first sentence of `text` ends: after a full stop that is followed
 /// by a space and no lower-case letter, so that `e.g. this` goes on.
 fn sentence_end(text: &str) -> Option<usize> {
-    let mut chars = text.char_indices().peekable();
-    while let Some((i, c)) = chars.next() {
+    for (i, c) in text.char_indices() {
         if matches!(c, '。' | '！' | '？') {
             return Some(i + c.len_utf8());
         }

@@ -419,5 +419,14 @@ pub(crate) fn sample() -> Sample {
             "libc::cap",
             Site::External("libc"),
         )
+        .site(
+            "crate::run::main_loop",
+            26,
+            "either.report",
+            Site::Ambiguous(vec![
+                "crate::run::Plain::report",
+                "crate::run::Report::report",
+            ]),
+        )
         .call_by("crate::run::main_loop", "Tool.cap", 25, Origin::Guess)
 }

@@ -259,7 +259,7 @@ fn g09_neighbors_have_places_and_denominators() {
     ");
     assert_snapshot!(neighbors(&lookup, "crate::run::Plain::report"), @r"
     method crate::run::Plain::report  src/run.rs:11-13  fn report(&self) -> String
-    0 callers; 1 site may reach it by dynamic dispatch
+    0 callers; 1 site may reach it by dynamic dispatch; 1 site may mean it or another definition
     1 call site in it: 1 resolved
     4 edges; 1-4 shown:
     <- calls function crate::run::run  src/run.rs:16-21  at src/run.rs:18  [dynamic via crate::run::Report::report]
@@ -269,7 +269,7 @@ fn g09_neighbors_have_places_and_denominators() {
     ");
     assert_snapshot!(neighbors(&lookup, "Report::report"), @r"
     method crate::run::Report::report  src/run.rs:5  fn report(&self) -> String;
-    0 callers; 1 site may reach it by dynamic dispatch
+    0 callers; 1 site may reach it by dynamic dispatch; 1 site may mean it or another definition
     3 edges; 1-3 shown:
     <- calls function crate::run::run  src/run.rs:16-21  at src/run.rs:18  [dynamic: 1 implementation]
     <- overrides method crate::run::Plain::report  src/run.rs:11-13  at src/run.rs:11
@@ -278,7 +278,7 @@ fn g09_neighbors_have_places_and_denominators() {
     assert_snapshot!(neighbors(&lookup, "main_loop"), @r#"
     function crate::run::main_loop  src/run.rs:23-27  pub fn main_loop()
     0 callers
-    4 call sites in it: 2 resolved, 1 external, 1 unresolved
+    5 call sites in it: 2 resolved, 1 ambiguous, 1 external, 1 unresolved
     2 edges; 1-2 shown:
     -> calls function crate::run::run  src/run.rs:16-21  at src/run.rs:24
     <- contains file src/run.rs
@@ -308,7 +308,7 @@ fn g09_guesses_and_directions_are_shown_when_asked_for() {
     };
     assert_snapshot!(ask(Some("outgoing"), &["calls", "guess"]).text, @r"
     function crate::run::main_loop  src/run.rs:23-27  pub fn main_loop()
-    4 call sites in it: 2 resolved, 1 external, 1 unresolved
+    5 call sites in it: 2 resolved, 1 ambiguous, 1 external, 1 unresolved
     2 edges; 1-2 shown:
     -> calls method Tool.cap  lib/tool.rb:2-3  at src/run.rs:25  [guess]
     -> calls function crate::run::run  src/run.rs:16-21  at src/run.rs:24

@@ -250,7 +250,7 @@ fn g06_names_in_any_script_are_found() {
         .symbol(NodeKind::Function, "検索する", "src/größe.rs", 2..=2)
         .lookup();
     assert_eq!(names(&lookup, "GRÖßE_ÄNDERN"), ["größe_ändern"]);
-    assert_eq!(names(&lookup, "ändern größe"), ["größe_ändern"]);
+    assert_eq!(names(&lookup, "ändern größe")[0], "größe_ändern");
     assert_eq!(names(&lookup, "検索"), ["検索する"]);
     assert!(
         search(&lookup, "ärger")
