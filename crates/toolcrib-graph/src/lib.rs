@@ -9,11 +9,23 @@
 //! This crate knows nothing of tools or models: lookups return plain text and
 //! data, and whoever offers them to a model wraps them.
 
+mod facts;
 mod graph;
+mod lang;
+mod language;
+mod link;
 mod model;
+mod provider;
+mod scan;
+mod snapshot;
 
 pub use graph::{CodeGraph, GraphParts};
 pub use model::{
     CallSite, Direction, Edge, EdgeKind, FileId, FileInfo, Language, Node, NodeId, NodeKind,
     Origin, SiteState, Span, Str, SymbolTier, Text, TextKind,
 };
+pub use provider::{GraphProvider, Provided, TreeSitterProvider};
+pub use scan::{
+    DEFAULT_MAX_FILE_SIZE, Exclusion, Problem, ProblemKind, ScanOptions, ScanReport, SourceFile,
+};
+pub use snapshot::{GraphError, Snapshot};
