@@ -9,10 +9,17 @@
 //! This crate knows nothing of tools or models: lookups return plain text and
 //! data, and whoever offers them to a model wraps them.
 
+mod facts;
 mod graph;
+mod lang;
+mod language;
 mod lines;
+mod link;
 mod lookup;
 mod model;
+mod provider;
+mod scan;
+mod snapshot;
 
 pub use graph::{CodeGraph, GraphParts};
 pub use lookup::{
@@ -25,3 +32,8 @@ pub use model::{
     CallSite, Direction, Edge, EdgeKind, FileId, FileInfo, Language, Node, NodeId, NodeKind,
     Origin, SiteState, Span, Str, SymbolTier, Text, TextKind,
 };
+pub use provider::{GraphProvider, Provided, TreeSitterProvider};
+pub use scan::{
+    DEFAULT_MAX_FILE_SIZE, Exclusion, Problem, ProblemKind, ScanOptions, ScanReport, SourceFile,
+};
+pub use snapshot::{GraphError, Snapshot};

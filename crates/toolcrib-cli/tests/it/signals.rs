@@ -20,7 +20,8 @@ fn an_interrupt_ends_the_run_and_keeps_the_session() {
         let server = ByteServer::start([
             Answer::sse([r#"{"choices":[{"index":0,"delta":{"content":"It"}}]}"#])
                 .wait(Duration::from_secs(600)),
-        ]);
+        ])
+        .unwrap();
         let model = format!("{}#m", server.url("/v1"));
         let child = world
             .command()
