@@ -29,7 +29,7 @@ pub(super) enum Step {
 /// Batches of lookups for one question.
 const MAX_ROUNDS: usize = 4;
 /// Searches in one batch.
-const MAX_SEARCHES: usize = 16;
+const MAX_SEARCHES: usize = 24;
 /// Places read in one batch.
 const READS: usize = 6;
 /// Longest piece of source read at once, in lines.
@@ -127,24 +127,9 @@ fn searches(question: &Question) -> Vec<Look> {
         looks.extend(main.windows(2).map(|pair| search(pair.join(" "), 40)));
         looks.push(search(format!("{} {}", main[0], main[main.len() - 1]), 40));
     }
-    for (i, term) in question
-        .terms
-        .iter()
-        .enumerate()
-        .filter(|(_, t)| t.weight >= 1.0)
-    {
-        let others: Vec<&str> = question
-            .terms
-            .iter()
-            .enumerate()
-            .filter(|(j, t)| *j != i && t.weight >= 1.0)
-            .map(|(_, t)| prefix(&t.stem))
-            .collect();
-        for other in alike(&term.stem).take(4) {
-            let query = [&others[others.len().saturating_sub(1)..], &[other][..]]
-                .concat()
-                .join(" ");
-            looks.push(search(query, 30));
+    for term in question.terms.iter().filter(|t| t.weight >= 1.0) {
+        for other in alike(&term.stem) {
+            looks.push(search(other.to_owned(), 30));
         }
     }
     looks.dedup();

@@ -85,6 +85,10 @@ fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
     0.0
 }
 
+fn joined(lines: &std::collections::BTreeMap<u32, String>) -> String {
+    lines.values().fold(String::new(), |all, line| all + line + "\n")
+}
+
 /// The last part of a qualified name.
 pub(super) fn bare(name: &str) -> &str {
     let after_colons = name.rsplit("::").next().unwrap_or(name);
@@ -110,12 +114,10 @@ fn judge<'n>(
     let wide = stems(&format!("{name} {path}"));
     let signature = stems(&symbol.signature);
     let doc = stems(&symbol.doc);
-    let texts = stems(
-        &symbol
-            .texts
-            .values()
-            .fold(String::new(), |all, line| all + line + "\n"),
-    );
+    let texts = stems(&joined(&symbol.texts));
+    // What a file says of itself at its head holds for what is in it.
+    let head = notes.symbols.get(path).filter(|_| path != name);
+    let head = stems(&head.map_or(String::new(), |file| joined(&file.texts)));
     let body = match &symbol.place {
         Some(place) => stems(
             &notes
@@ -133,6 +135,7 @@ fn judge<'n>(
             (1.3, &texts),
             (0.9, &signature),
             (0.8, &body),
+            (0.7, &head),
         ];
         let mut values: Vec<f64> = fields
             .iter()
@@ -203,7 +206,7 @@ fn kind_prior(question: &Question, kind: &str) -> f64 {
         }
         "constant" => 0.9,
         "module" => 0.75,
-        "enum_member" | "field" | "variable" => 0.7,
+        "enum_member" | "field" | "variable" => 0.5,
         "test" if question.about_tests => 1.0,
         "test" => 0.4,
         // A comment whose symbol has not been seen yet.
