@@ -202,7 +202,10 @@ impl ByteServer {
         let mut answers: VecDeque<Answer> = answers.into_iter().collect();
         ByteServer::serve(move |_| {
             answers.pop_front().unwrap_or_else(|| {
-                Answer::json(500, r#"{"error":{"message":"the test gave no more answers"}}"#)
+                Answer::json(
+                    500,
+                    r#"{"error":{"message":"the test gave no more answers"}}"#,
+                )
             })
         })
     }
