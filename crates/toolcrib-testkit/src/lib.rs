@@ -1,1 +1,3 @@
 //! Fakes for tests: scripted models, recording tools and a byte-level HTTP server.
+
+pub mod tools;
