@@ -8,8 +8,10 @@ use toolcrib_core::{
     CancellationToken, Content, Effect, Mode, ToolError, ToolErrorKind, ToolName, ToolOutput,
     Visibility,
 };
-use toolcrib_dispatch::{CallOutcome, DispatchEvent, Prepared, RunContext};
-use toolcrib_testkit::tools::FakeTool;
+use toolcrib_dispatch::{
+    CallOutcome, DispatchEvent, DispatchLimits, Dispatcher, Prepared, RunContext,
+};
+use toolcrib_testkit::tools::{FakeTool, registry};
 
 use crate::support::{
     SECOND, assert_paired, call, calls, dispatcher, dispatcher_with, line, on_paused_clock, run,
@@ -377,6 +379,50 @@ fn l15_a_flood_of_partial_texts_does_not_fill_the_memory() {
     let (outcomes, events) = run(&dispatcher([tool]), &calls(&["flood"]));
     assert_eq!(text(&outcomes[0]), "done");
     assert!(events.len() <= 2 + 4, "{} events", events.len());
+}
+
+/// On threads and a clock that really run, with little patience.
+fn run_on_threads(tools: [FakeTool; 2], names: &[&str]) -> Vec<CallOutcome> {
+    let mut limits = DispatchLimits::default();
+    limits.default_timeout = Duration::from_millis(50);
+    limits.grace = Duration::from_millis(20);
+    let dispatcher = Dispatcher::new(registry(tools).unwrap(), Visibility::default(), limits);
+    let batch: Vec<_> = calls(names).iter().map(|c| dispatcher.prepare(c)).collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .unwrap();
+    let outcomes = runtime.block_on(async {
+        let cx = RunContext::default();
+        dispatcher.run(&batch, &cx, &mut |_| {}).await
+    });
+    // Not waiting for a thread that a tool holds.
+    runtime.shutdown_background();
+    assert_paired(&batch, &outcomes);
+    outcomes
+}
+
+#[test]
+fn l15_a_tool_that_never_yields_is_left_behind() {
+    let blocking = FakeTool::new("blocking", |_, _| async {
+        std::thread::sleep(3 * SECOND);
+        Ok(ToolOutput::text("too late"))
+    });
+    let outcomes = run_on_threads([blocking, FakeTool::echo("echo")], &["blocking", "echo"]);
+    assert_eq!(kinds(&outcomes), [Some(ToolErrorKind::Timeout), None]);
+}
+
+#[test]
+fn l15_a_tool_that_reports_without_end_is_stopped_all_the_same() {
+    let flood = FakeTool::new("flood", |_, cx| async move {
+        while !cx.cancel.is_cancelled() {
+            cx.progress.report("and another thing");
+        }
+        Ok(ToolOutput::text("I was not done"))
+    });
+    let outcomes = run_on_threads([flood, FakeTool::echo("echo")], &["flood", "echo"]);
+    assert_eq!(kinds(&outcomes), [Some(ToolErrorKind::Timeout), None]);
 }
 
 #[test]
