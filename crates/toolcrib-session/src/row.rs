@@ -298,3 +298,6 @@ pub(crate) fn decode(line: &str) -> Result<(Option<u64>, Row), serde_json::Error
     };
     Ok((head.at, row))
 }
+
+#[cfg(test)]
+mod tests;

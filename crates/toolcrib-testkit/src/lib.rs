@@ -4,3 +4,4 @@ mod server;
 
 pub use server::{Answer, ByteServer, Received};
 pub mod scripted;
+pub mod tools;
