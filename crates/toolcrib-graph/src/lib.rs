@@ -9,11 +9,16 @@
 //! This crate knows nothing of tools or models: lookups return plain text and
 //! data, and whoever offers them to a model wraps them.
 
+mod citation;
 mod graph;
 mod lines;
 mod lookup;
 mod model;
 
+pub use citation::{
+    AnswerCheck, BindError, CheckedCitation, Citation, CitedPlace, CitedState, Place, Recheck,
+    UnknownName, cited_places, trace,
+};
 pub use graph::{CodeGraph, GraphParts};
 pub use lookup::{
     Answer, Area, AreaEdge, CallPath, CallPaths, CallPlaces, ExploreArea, Explored, FileList, Hit,
