@@ -10,6 +10,7 @@
 //! data, and whoever offers them to a model wraps them.
 
 mod facts;
+mod citation;
 mod graph;
 mod lang;
 mod language;
@@ -21,6 +22,10 @@ mod provider;
 mod scan;
 mod snapshot;
 
+pub use citation::{
+    AnswerCheck, BindError, CheckedCitation, Citation, CitedPlace, CitedState, Place, Recheck,
+    UnknownName, cited_places, trace,
+};
 pub use graph::{CodeGraph, GraphParts};
 pub use lookup::{
     Answer, Area, AreaEdge, CallPath, CallPaths, CallPlaces, ExploreArea, Explored, FileList, Hit,

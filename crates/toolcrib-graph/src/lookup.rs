@@ -73,7 +73,9 @@ pub use search::{Hit, Match, SearchResults};
 pub use source::SourceLines;
 
 use crate::graph::CodeGraph;
+pub(crate) use cap::clip;
 use index::LookupIndex;
+pub(crate) use index::is_symbol;
 
 /// What a lookup found, as data and as text.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,7 +1,7 @@
 //! From what a caller writes to what the graph holds: names and paths.
 
 use super::error::LookupError;
-use super::index::{ends_in_name, is_symbol, separators_unified};
+use super::index::{ends_in_name, separators_unified};
 use super::near::NEAR;
 use super::{Lookup, LookupResult};
 use crate::model::{FileId, NodeId};
@@ -112,17 +112,7 @@ impl Lookup {
     fn symbol_at(&self, text: &str) -> Option<NodeId> {
         let (path, range) = text.rsplit_once(':')?;
         let line = range.split('-').next()?.parse().ok()?;
-        self.innermost(self.graph.by_path(path)?, line)
-    }
-
-    /// The innermost symbol whose definition holds a line.
-    pub(crate) fn innermost(&self, file: FileId, line: u32) -> Option<NodeId> {
-        self.graph
-            .nodes_in(file)
-            .filter(|(_, n)| is_symbol(n.kind))
-            .filter(|(_, n)| n.span.start_line <= line && line <= n.span.end_line)
-            .min_by_key(|(id, n)| (n.span.end_line - n.span.start_line, std::cmp::Reverse(id.0)))
-            .map(|(id, _)| id)
+        self.graph.innermost(self.graph.by_path(path)?, line, line)
     }
 
     /// A path argument relative to the root, with `.` and inner `..` resolved.
