@@ -78,7 +78,7 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
 
     let finished = watch.finish();
     let dress = Dress::detect(&workspace.root);
-    report::print(args, &outcome, finished, &dress, path.as_deref());
+    report::outcome(args, &outcome, finished, &dress, path.as_deref());
     Ok(status(&outcome))
 }
 
