@@ -46,17 +46,21 @@ impl<A> Answer<A> {
         A: DeserializeOwned,
     {
         let format = match schema {
-            Some(schema) => format!("one JSON value that matches this JSON Schema: {}", schema.received()),
+            Some(schema) => format!(
+                "one JSON value that matches this JSON Schema: {}",
+                schema.received()
+            ),
             None => "one JSON value".to_owned(),
         };
         Answer::custom(format, |text| {
             let text = without_fence(text);
             let mut json = serde_json::Deserializer::from_str(text);
-            let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-                match error.path().to_string() {
-                    path if path == "." => error.inner().to_string(),
-                    path => format!("at `{path}`: {}", error.inner()),
-                }
+            let value = serde_path_to_error::deserialize(&mut json).map_err(|error| match error
+                .path()
+                .to_string()
+            {
+                path if path == "." => error.inner().to_string(),
+                path => format!("at `{path}`: {}", error.inner()),
             })?;
             json.end()
                 .map_err(|_| "there is text after the JSON value".to_owned())?;

@@ -123,10 +123,13 @@ impl Budget {
             Limit::ToolCalls => of(self.tool_calls, limit),
             Limit::TokensIn => of(self.tokens_in, limit),
             Limit::TokensOut => of(self.tokens_out, limit),
-            Limit::Cost => self.cost.map_or_else(|| limit.to_string(), |usd| format!("${usd}")),
-            Limit::WallTime => self
-                .wall_time
-                .map_or_else(|| limit.to_string(), |time| format!("{} s", time.as_secs_f64())),
+            Limit::Cost => self
+                .cost
+                .map_or_else(|| limit.to_string(), |usd| format!("${usd}")),
+            Limit::WallTime => self.wall_time.map_or_else(
+                || limit.to_string(),
+                |time| format!("{} s", time.as_secs_f64()),
+            ),
         }
     }
 }

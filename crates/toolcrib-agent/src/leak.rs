@@ -51,7 +51,9 @@ pub(crate) fn leaked_markup(text: &str) -> Option<&str> {
                 paragraph = end;
             }
             (Some(_), _) => {}
-            (None, Some((mark, len, bare))) if mark == b'~' || bare || !line.trim_start()[len..].contains('`') => {
+            (None, Some((mark, len, bare)))
+                if mark == b'~' || bare || !line.trim_start()[len..].contains('`') =>
+            {
                 if let Some(found) = in_paragraph(&text[paragraph..at]) {
                     return Some(found);
                 }
@@ -80,7 +82,10 @@ fn fence_of(line: &str) -> Option<(u8, usize, bool)> {
     if line.len() - body.len() > 3 {
         return None;
     }
-    let mark = *body.as_bytes().first().filter(|b| matches!(b, b'`' | b'~'))?;
+    let mark = *body
+        .as_bytes()
+        .first()
+        .filter(|b| matches!(b, b'`' | b'~'))?;
     let len = body.bytes().take_while(|&b| b == mark).count();
     (len >= 3).then(|| (mark, len, body[len..].trim().is_empty()))
 }

@@ -91,7 +91,10 @@ mod tests {
         tally.add(&none, Some(&Cost::reported(0.25)), 0, 0);
         tally.add(&none, Some(&Cost::reported(0.5)), 0, 0);
         let cost = tally.cost.unwrap();
-        assert_eq!((cost.usd, cost.partial, cost.estimated), (0.75, true, false));
+        assert_eq!(
+            (cost.usd, cost.partial, cost.estimated),
+            (0.75, true, false)
+        );
 
         let mut all = Tally::default();
         all.add(&none, Some(&Cost::reported(0.25)), 0, 0);
@@ -110,7 +113,10 @@ mod tests {
         tally.add(&Usage::default(), None, 396, 4_000);
         assert_eq!(tally.spent(&budget, Default::default()), None);
         tally.add(&Usage::default(), None, 4, 0);
-        assert_eq!(tally.spent(&budget, Default::default()), Some(Limit::TokensIn));
+        assert_eq!(
+            tally.spent(&budget, Default::default()),
+            Some(Limit::TokensIn)
+        );
         assert_eq!(tally.usage.input, None);
     }
 }

@@ -13,22 +13,37 @@ fn l04_markup_of_every_family_is_seen() {
         "Let me look.\n<tool_call>\n{\"name\":\"grep\"}\n</tool_call>",
         Some("<tool_call>"),
     );
-    check("<function=grep>\n<parameter=q>x</parameter>", Some("<function="));
+    check(
+        "<function=grep>\n<parameter=q>x</parameter>",
+        Some("<function="),
+    );
     check("<|tool_call|>[{}]", Some("<|tool_call"));
     check("<|tool_calls_section_begin|>", Some("<|tool_call"));
-    check("so <Tool_Response>ok</Tool_Response>", Some("<Tool_Response>"));
+    check(
+        "so <Tool_Response>ok</Tool_Response>",
+        Some("<Tool_Response>"),
+    );
     check("<invoke name=\"grep\">", Some("<invoke name="));
     check("<minimax:tool_call>", Some("<minimax:tool_call>"));
     check("[TOOL_CALLS] [{\"name\":\"a\"}]", Some("[TOOL_CALLS]"));
-    check("<\u{ff5c}tool\u{2581}calls\u{2581}begin\u{ff5c}>", Some("<\u{ff5c}tool"));
-    check("<|channel|>commentary to=functions.grep", Some("<|channel|>commentary to="));
+    check(
+        "<\u{ff5c}tool\u{2581}calls\u{2581}begin\u{ff5c}>",
+        Some("<\u{ff5c}tool"),
+    );
+    check(
+        "<|channel|>commentary to=functions.grep",
+        Some("<|channel|>commentary to="),
+    );
 }
 
 #[test]
 fn l04_markup_in_code_is_an_answer_about_markup() {
     check("Hermes models write `<tool_call>` around JSON.", None);
     check("Two ticks: `` `<tool_call>` `` are code too.", None);
-    check("```xml\n<tool_call>\n</tool_call>\n```\nThat is the form.", None);
+    check(
+        "```xml\n<tool_call>\n</tool_call>\n```\nThat is the form.",
+        None,
+    );
     check("~~~\n<function=f>\n```\n~~~\n", None);
     check("````\n```\n<tool_call>\n```\n````\n", None);
     check("```\n<tool_call> in a block that is never closed", None);
@@ -42,7 +57,10 @@ fn l04_code_does_not_hide_what_stands_outside() {
     check("an open ` tick, then <tool_call>", Some("<tool_call>"));
     check("an open ` tick\n\n<tool_call> `", Some("<tool_call>"));
     check("<tool_call>\n```\ncode\n```", Some("<tool_call>"));
-    check("``` <tool_call> ``` and <invoke name=\"x\">", Some("<invoke name="));
+    check(
+        "``` <tool_call> ``` and <invoke name=\"x\">",
+        Some("<invoke name="),
+    );
     check("    ```\n<tool_call>", Some("<tool_call>"));
 }
 

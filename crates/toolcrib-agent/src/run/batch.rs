@@ -1,9 +1,7 @@
 //! The calls of one reply, from the reply to their results.
 
-use toolcrib_core::{
-    AssistantMessage, Block, Content, Finish, Message, Str, ToolCall, ToolResult,
-};
 use serde::{Deserialize, Serialize};
+use toolcrib_core::{AssistantMessage, Block, Content, Finish, Message, Str, ToolCall, ToolResult};
 
 use super::{OutOfTurn, Phase, Run};
 use crate::step::Refusal;
@@ -120,12 +118,7 @@ impl Run {
 
     /// Appends one result for each call, `missing` where there is none, and leaves
     /// the machine ready for the next round.
-    pub(super) fn close_batch(
-        &mut self,
-        batch: Batch,
-        results: Vec<ToolResult>,
-        missing: &str,
-    ) {
+    pub(super) fn close_batch(&mut self, batch: Batch, results: Vec<ToolResult>, missing: &str) {
         self.phase = Phase::Calls(batch);
         if self.calls_prepared([]).is_err() {
             return;
@@ -138,7 +131,8 @@ impl Run {
         for (i, planned) in batch.planned.into_iter().enumerate() {
             let call = &planned.call;
             let mine = |slot: &&mut Option<ToolResult>| {
-                slot.as_ref().is_some_and(|result| result.call_id == call.id)
+                slot.as_ref()
+                    .is_some_and(|result| result.call_id == call.id)
             };
             // In order nearly always, and then the first look finds it.
             let found = match results.get_mut(i).filter(mine) {
@@ -204,8 +198,8 @@ fn damage(call: &ToolCall, cut: bool, last: bool) -> Option<Refusal> {
 /// arguments that are not an object.
 fn sendable(call: &ToolCall) -> ToolCall {
     let text = call.arguments.trim();
-    let whole = text.starts_with('{')
-        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    let whole =
+        text.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
     let arguments: Str = if whole {
         call.arguments.clone()
     } else {

@@ -10,9 +10,7 @@ pub(super) fn serialize<S: Serializer>(
     serializer.collect_seq(history.messages())
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<History, D::Error> {
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<History, D::Error> {
     let messages = Vec::<Message>::deserialize(deserializer)?;
     Ok(messages.into_iter().collect())
 }
