@@ -24,7 +24,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
     let item: Item = syn::parse2(item)?;
     let closed = match &item {
         Item::Struct(item) => !open && matches!(item.fields, Fields::Named(_)),
-        Item::Enum(_) => false,
+        Item::Enum(_) => !open,
         other => {
             return Err(Error::new_spanned(
                 other,

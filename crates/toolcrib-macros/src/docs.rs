@@ -68,7 +68,7 @@ fn lines(value: &Expr) -> Vec<Line> {
             ..
         }) => text
             .value()
-            .lines()
+            .split('\n')
             .map(|line| Line::Text(line.strip_prefix(' ').unwrap_or(line).to_owned()))
             .collect(),
         other => vec![Line::Computed(other.clone())],

@@ -68,7 +68,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// `JsonSchema`, with paths that need no dependency but `toolcrib`.
 ///
 /// Doc comments of the type, its fields and its variants become descriptions in
-/// the schema. Unknown fields of a struct are refused, so that the model hears of
+/// the schema. Unknown fields are refused, so that the model hears of
 /// a wrong name instead of having it dropped; `#[argument(open)]` accepts them.
 /// `#[serde(..)]` and `#[schemars(..)]` attributes work as with the derives.
 #[proc_macro_attribute]

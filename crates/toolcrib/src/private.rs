@@ -37,6 +37,7 @@ pub fn schema<A: JsonSchema>() -> Schema {
     RecursiveTransform(tidy).transform(&mut schema);
     schema.remove("title");
     schema.insert("type".into(), "object".into());
+    in_reading_order(&mut schema);
     // An object with a root type of "object" is what `parse` asks for.
     Schema::parse(schema.as_value().to_string().as_str()).unwrap_or_else(|_| Schema::empty())
 }
@@ -61,6 +62,24 @@ fn tidy(schema: &mut schemars::Schema) {
     {
         schema.remove("format");
     }
+    in_reading_order(schema);
+}
+
+/// What a value is comes before what it is made of, and what others refer to last.
+fn in_reading_order(schema: &mut schemars::Schema) {
+    let Some(object) = schema.as_object_mut() else {
+        return;
+    };
+    let rank = |key: &str| match key {
+        "$ref" | "type" => 0,
+        "description" => 1,
+        "$defs" => 4,
+        "required" | "additionalProperties" => 3,
+        _ => 2,
+    };
+    let mut entries: Vec<_> = std::mem::take(object).into_iter().collect();
+    entries.sort_by_key(|(key, _)| rank(key));
+    object.extend(entries);
 }
 
 /// Joins the lines of each paragraph, which were broken for an editor's width.
