@@ -6,6 +6,7 @@ mod config;
 mod exit;
 mod graph_cmd;
 mod model;
+mod panics;
 mod place;
 mod question;
 mod snapshot;
@@ -23,7 +24,7 @@ use exit::{CliError, Status};
 fn main() -> ExitCode {
     let cli = Cli::parse();
     log_to_stderr();
-    match run(&cli.command) {
+    match panics::guarded(|| run(&cli.command)) {
         Ok(status) => status.into(),
         Err(error) => {
             terminal::say(&format!("toolcrib: {error}"));

@@ -22,10 +22,13 @@ pub(crate) fn choose(
         None => {
             let seen = hints(&env);
             if let (Some(first), false) = (seen.first(), quiet) {
-                say(&format!("toolcrib: {first}"));
+                say(&format!(
+                    "toolcrib: the built-in navigator answers; {} is set, so --model {} asks a language model",
+                    first.variable, first.form
+                ));
             }
             return Ok(Arc::new(Navigator::new()));
         }
     };
-    spec.open(&env).map_err(CliError::usage)
+    spec.build(&env).map_err(CliError::usage)
 }
