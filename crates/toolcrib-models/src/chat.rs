@@ -18,6 +18,7 @@ mod text;
 mod usage;
 mod wire;
 
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -33,11 +34,13 @@ use endpoint::Endpoint;
 use fault::Fault;
 
 pub use dialect::Vendor;
+pub(crate) use endpoint::shown_url;
+pub(crate) use fault::excerpt;
 pub(crate) use reply::Ids;
 pub use secret::Key;
 
 /// How a chat endpoint is reached and what is known of its model.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ChatOptions {
     /// Whose habits the server has.
@@ -99,6 +102,18 @@ impl ChatOptions {
     pub fn key(mut self, key: Key) -> ChatOptions {
         self.key = Some(key);
         self
+    }
+}
+
+/// Shows no key and none of the address but scheme, host, port and path.
+impl fmt::Debug for ChatOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChatOptions")
+            .field("vendor", &self.vendor)
+            .field("base_url", &shown_url(&self.base_url))
+            .field("model", &self.model)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
     }
 }
 

@@ -160,6 +160,24 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
+fn show(url: &Url, path: &str) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port().map(|port| format!(":{port}"));
+    format!(
+        "{}://{host}{}{path}",
+        url.scheme(),
+        port.unwrap_or_default()
+    )
+}
+
+/// An address without its secrets.
+pub(crate) fn shown_url(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(url) => show(&url, url.path().trim_end_matches('/')),
+        Err(_) => "[unusable address]".to_owned(),
+    }
+}
+
 fn proxied_by_tls() -> bool {
     ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
         .iter()
