@@ -118,7 +118,6 @@ impl fmt::Debug for ChatOptions {
 }
 
 /// A model behind a chat endpoint. Make one and share it: it keeps its connection.
-#[derive(Debug)]
 pub struct ChatModel {
     profile: ModelProfile,
     endpoint: Endpoint,
@@ -126,6 +125,15 @@ pub struct ChatModel {
     renderer: Renderer,
     retry: RetryPolicy,
     idle: Duration,
+}
+
+impl fmt::Debug for ChatModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChatModel")
+            .field("id", &self.profile.id)
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ChatModel {
