@@ -51,6 +51,9 @@ fn run(command: &Command) -> Result<Status, CliError> {
 fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;
     if let Ok(filter) = EnvFilter::try_from_env("TOOLCRIB_LOG") {
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .init();
     }
 }

@@ -19,7 +19,9 @@ pub(crate) fn guarded<T>(command: impl FnOnce() -> Result<T, CliError>) -> Resul
     }));
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
         let text = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        Err(CliError::failed(format!("internal error, please report it: {text}")))
+        Err(CliError::failed(format!(
+            "internal error, please report it: {text}"
+        )))
     })
 }
 
@@ -31,7 +33,10 @@ mod tests {
     fn a_panic_becomes_an_error_that_says_where() {
         let error = guarded(|| -> Result<(), CliError> { panic!("on purpose") }).unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("internal error") && text.contains("on purpose"), "{text}");
+        assert!(
+            text.contains("internal error") && text.contains("on purpose"),
+            "{text}"
+        );
         assert!(text.contains("panics.rs"), "{text}");
     }
 }

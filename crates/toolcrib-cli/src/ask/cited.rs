@@ -33,7 +33,10 @@ pub(super) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
                 check.corrections().join("\n")
             ));
         }
-        Ok(Cited { text: text.to_owned(), check })
+        Ok(Cited {
+            text: text.to_owned(),
+            check,
+        })
     })
 }
 
@@ -44,7 +47,8 @@ impl Cited {
         let mut from = 0;
         for found in &self.check.citations {
             let at = &found.cited.at;
-            let (Some(before), Some(cited)) = (self.text.get(from..at.start), self.text.get(at.clone()))
+            let (Some(before), Some(cited)) =
+                (self.text.get(from..at.start), self.text.get(at.clone()))
             else {
                 continue;
             };
