@@ -10,10 +10,17 @@
 //! data, and whoever offers them to a model wraps them.
 
 mod citation;
+mod facts;
 mod graph;
+mod lang;
+mod language;
 mod lines;
+mod link;
 mod lookup;
 mod model;
+mod provider;
+mod scan;
+mod snapshot;
 
 pub use citation::{
     AnswerCheck, BindError, CheckedCitation, Citation, CitedPlace, CitedState, Place, Recheck,
@@ -30,3 +37,8 @@ pub use model::{
     CallSite, Direction, Edge, EdgeKind, FileId, FileInfo, Language, Node, NodeId, NodeKind,
     Origin, SiteState, Span, Str, SymbolTier, Text, TextKind,
 };
+pub use provider::{GraphProvider, Provided, TreeSitterProvider};
+pub use scan::{
+    DEFAULT_MAX_FILE_SIZE, Exclusion, Problem, ProblemKind, ScanOptions, ScanReport, SourceFile,
+};
+pub use snapshot::{GraphError, Snapshot};

@@ -119,6 +119,12 @@ impl Lookup {
         let unfiltered = found.len();
         found.retain(|f| self.admits(&filter, f.node));
         let total = found.len();
+        let end = offset.saturating_add(limit);
+        if end < total {
+            found.select_nth_unstable(end);
+            found.truncate(end);
+        }
+        found.sort_unstable();
         let hits: Vec<Hit> = found
             .iter()
             .skip(offset)
@@ -227,7 +233,7 @@ impl Lookup {
             }
     }
 
-    /// Every result of a query, in order.
+    /// Every result of a query, in no order.
     fn ranked(&self, query: &str) -> Vec<Found> {
         let unnamed = u8::MAX;
         let mut tiers = vec![unnamed; self.graph.nodes().len()];
@@ -374,7 +380,6 @@ impl Lookup {
                 });
             }
         }
-        found.sort_unstable();
         found
     }
 
