@@ -1,0 +1,9 @@
+//! Integration tests of the graph: scanning, extraction, linking.
+
+mod broken;
+mod determinism;
+mod exclusions;
+mod phantoms;
+mod sample;
+mod states;
+mod support;
