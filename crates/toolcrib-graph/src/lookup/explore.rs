@@ -138,11 +138,22 @@ impl Lookup {
         }
     }
 
-    fn view(&self, id: NodeId, offset: usize) -> Answer<Explored> {
-        let contained = self.graph.outgoing(id).iter();
-        let mut members: Vec<NodeId> = contained
+    /// What a node contains directly. A module declared in one file and written
+    /// in another contains what that file does.
+    pub(crate) fn contained(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        let is_module = self.graph.node(id).kind == NodeKind::Module;
+        let elsewhere = self.graph.outgoing(id).iter().filter(move |e| {
+            is_module && e.kind == EdgeKind::Imports && self.graph.node(e.to).kind == NodeKind::File
+        });
+        let own = self.graph.outgoing(id).iter();
+        own.chain(elsewhere.flat_map(|e| self.graph.outgoing(e.to)))
             .filter(|e| e.kind == EdgeKind::Contains)
             .map(|e| e.to)
+    }
+
+    fn view(&self, id: NodeId, offset: usize) -> Answer<Explored> {
+        let mut members: Vec<NodeId> = self
+            .contained(id)
             .filter(|&m| self.graph.node(m).kind != NodeKind::Import)
             .collect();
         members.sort_unstable();

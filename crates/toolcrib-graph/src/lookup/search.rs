@@ -320,6 +320,10 @@ impl Lookup {
                 partial.push((i, mask));
             }
         }
+        // A line is shown once, however many of its strings match.
+        found.sort_unstable();
+        let mut seen: HashSet<(FileId, u32)> = HashSet::new();
+        found.retain(|f| self.first_of_line(f, &mut seen));
         let whole: HashSet<NodeId> = found.iter().map(|f| f.node).collect();
         let at_node = |id: u32, matched: Match, missing: u8| {
             let node = self.graph.node(NodeId(id));
@@ -361,6 +365,7 @@ impl Lookup {
                 spread.insert(id);
                 found.push(at_node(id, matched, missing));
             }
+            let mut in_texts: Vec<Found> = Vec::new();
             for (i, mask) in partial {
                 let text = self.graph.texts()[i as usize];
                 let have = mask.count_ones() as usize;
@@ -370,7 +375,7 @@ impl Lookup {
                 {
                     continue;
                 }
-                found.push(Found {
+                in_texts.push(Found {
                     matched: Match::SomeWords,
                     missing: (wanted.len() - have) as u8,
                     file: text.file,
@@ -379,8 +384,18 @@ impl Lookup {
                     text: Some(i),
                 });
             }
+            in_texts.sort_unstable();
+            in_texts.retain(|f| self.first_of_line(f, &mut seen));
+            found.extend(in_texts);
         }
         found
+    }
+
+    fn first_of_line(&self, found: &Found, seen: &mut HashSet<(FileId, u32)>) -> bool {
+        found.text.is_none_or(|i| {
+            let line = self.graph.texts()[i as usize].span.start_line;
+            seen.insert((found.file, line))
+        })
     }
 
     fn hit(&self, found: &Found, query: &str) -> Hit {
