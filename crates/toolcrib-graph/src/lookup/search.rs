@@ -119,6 +119,12 @@ impl Lookup {
         let unfiltered = found.len();
         found.retain(|f| self.admits(&filter, f.node));
         let total = found.len();
+        let end = offset.saturating_add(limit);
+        if end < total {
+            found.select_nth_unstable(end);
+            found.truncate(end);
+        }
+        found.sort_unstable();
         let hits: Vec<Hit> = found
             .iter()
             .skip(offset)
@@ -227,7 +233,7 @@ impl Lookup {
             }
     }
 
-    /// Every result of a query, in order.
+    /// Every result of a query, in no order.
     fn ranked(&self, query: &str) -> Vec<Found> {
         let unnamed = u8::MAX;
         let mut tiers = vec![unnamed; self.graph.nodes().len()];
@@ -314,6 +320,10 @@ impl Lookup {
                 partial.push((i, mask));
             }
         }
+        // A line is shown once, however many of its strings match.
+        found.sort_unstable();
+        let mut seen: HashSet<(FileId, u32)> = HashSet::new();
+        found.retain(|f| self.first_of_line(f, &mut seen));
         let whole: HashSet<NodeId> = found.iter().map(|f| f.node).collect();
         let at_node = |id: u32, matched: Match, missing: u8| {
             let node = self.graph.node(NodeId(id));
@@ -355,6 +365,7 @@ impl Lookup {
                 spread.insert(id);
                 found.push(at_node(id, matched, missing));
             }
+            let mut in_texts: Vec<Found> = Vec::new();
             for (i, mask) in partial {
                 let text = self.graph.texts()[i as usize];
                 let have = mask.count_ones() as usize;
@@ -364,7 +375,7 @@ impl Lookup {
                 {
                     continue;
                 }
-                found.push(Found {
+                in_texts.push(Found {
                     matched: Match::SomeWords,
                     missing: (wanted.len() - have) as u8,
                     file: text.file,
@@ -373,9 +384,18 @@ impl Lookup {
                     text: Some(i),
                 });
             }
+            in_texts.sort_unstable();
+            in_texts.retain(|f| self.first_of_line(f, &mut seen));
+            found.extend(in_texts);
         }
-        found.sort_unstable();
         found
+    }
+
+    fn first_of_line(&self, found: &Found, seen: &mut HashSet<(FileId, u32)>) -> bool {
+        found.text.is_none_or(|i| {
+            let line = self.graph.texts()[i as usize].span.start_line;
+            seen.insert((found.file, line))
+        })
     }
 
     fn hit(&self, found: &Found, query: &str) -> Hit {

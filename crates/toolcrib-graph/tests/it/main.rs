@@ -3,6 +3,7 @@
 mod broken;
 mod determinism;
 mod exclusions;
+mod lookups;
 mod phantoms;
 mod sample;
 mod states;
