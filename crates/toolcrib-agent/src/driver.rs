@@ -60,14 +60,13 @@ impl<'a> Driver<'a> {
             gen_ai.usage.output_tokens = Empty,
             error.r#type = Empty,
         );
+        let own = span.clone();
         async {
             let ended = self.to_the_end(answer).await;
             let outcome = self.outcome(answer, ended).await;
-            let span = tracing::Span::current();
-            let usage = &outcome.report().usage;
-            record_usage(&span, usage);
+            record_usage(&own, &outcome.report().usage);
             if outcome.kind() != OutcomeKind::Answered {
-                span.record("error.type", tracing::field::debug(outcome.kind()));
+                own.record("error.type", tracing::field::debug(outcome.kind()));
             }
             outcome
         }

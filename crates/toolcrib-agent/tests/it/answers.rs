@@ -34,7 +34,10 @@ async fn l05_a_rejected_answer_costs_a_round_and_stays_in_the_history() {
     let answer = Answer::<u8>::from_text("a whole number from 0 to 255");
     let outcome = agent.run_typed("How many?", &answer).await;
     assert_eq!(outcome.answer(), Some(&12));
-    assert_eq!((outcome.report().rounds, outcome.report().extra_attempts), (4, 0));
+    assert_eq!(
+        (outcome.report().rounds, outcome.report().extra_attempts),
+        (4, 0)
+    );
     assert_prefixes(&model.requests());
     insta::assert_snapshot!(transcript(outcome.report().history.messages()), @r#"
     user: How many?
@@ -58,7 +61,10 @@ async fn l05_the_extra_attempt_is_counted_apart() {
     let answer = Answer::<u8>::from_text("a whole number");
     let outcome = agent.run_typed("How many?", &answer).await;
     assert_eq!(outcome.answer(), Some(&7));
-    assert_eq!((outcome.report().rounds, outcome.report().extra_attempts), (1, 1));
+    assert_eq!(
+        (outcome.report().rounds, outcome.report().extra_attempts),
+        (1, 1)
+    );
 }
 
 #[tokio::test]
@@ -68,13 +74,18 @@ async fn json_answers_carry_their_schema_in_the_question() {
         file: String,
         line: u32,
     }
-    let schema = Schema::parse(r#"{"type":"object","properties":{"file":{"type":"string"},"line":{"type":"integer"}}}"#).unwrap();
+    let schema = Schema::parse(
+        r#"{"type":"object","properties":{"file":{"type":"string"},"line":{"type":"integer"}}}"#,
+    )
+    .unwrap();
     let model = model([
         Turn::text(r#"{"file":"a.rs","line":"7"}"#),
         Turn::text("```json\n{\"file\":\"a.rs\",\"line\":7}\n```"),
     ]);
     let agent = agent(&model).build().unwrap();
-    let outcome = agent.run_typed("Where?", &Answer::<Place>::json(Some(&schema))).await;
+    let outcome = agent
+        .run_typed("Where?", &Answer::<Place>::json(Some(&schema)))
+        .await;
     assert_eq!(
         outcome.answer(),
         Some(&Place {
@@ -96,12 +107,18 @@ async fn json_answers_carry_their_schema_in_the_question() {
 #[tokio::test]
 async fn text_beside_calls_is_kept_and_is_no_answer() {
     let model = model([
-        Turn::blocks([text("It may be a."), call("1", "lookup", "{}")], Finish::ToolCalls),
+        Turn::blocks(
+            [text("It may be a."), call("1", "lookup", "{}")],
+            Finish::ToolCalls,
+        ),
         Turn::text("It is b."),
     ]);
     let outcome = agent(&model).build().unwrap().run("What?").await;
     assert_eq!(outcome.answer().unwrap(), "It is b.");
-    assert!(transcript(outcome.report().history.messages()).contains("model: It may be a. | 1=lookup({})"));
+    assert!(
+        transcript(outcome.report().history.messages())
+            .contains("model: It may be a. | 1=lookup({})")
+    );
 }
 
 #[tokio::test]
@@ -139,5 +156,7 @@ async fn a_custom_parser_speaks_to_the_model_in_its_own_words() {
     let outcome = agent.run_typed("Which?", &answer).await;
     assert_eq!(outcome.kind(), OutcomeKind::Answered);
     assert_eq!(outcome.into_answer(), Some('r'));
-    assert!(transcript(&model.requests()[1].messages).contains("`blue` is not on the list. Reply with"));
+    assert!(
+        transcript(&model.requests()[1].messages).contains("`blue` is not on the list. Reply with")
+    );
 }

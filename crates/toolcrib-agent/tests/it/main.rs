@@ -8,4 +8,5 @@ mod events;
 mod random;
 mod rounds;
 mod sessions;
+mod spans;
 mod support;
