@@ -202,7 +202,7 @@ fn next_line(text: &str, at: usize) -> usize {
         return at;
     }
     match text[at..].find('\n') {
-        Some(newline) if newline + 1 <= (text.len() - at) / 2 => at + newline + 1,
+        Some(newline) if newline < (text.len() - at) / 2 => at + newline + 1,
         _ => at,
     }
 }

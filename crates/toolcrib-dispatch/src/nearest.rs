@@ -17,6 +17,10 @@ pub(crate) fn nearest<'a>(
         .filter_map(|name| score(&wanted, &fold(name)).map(|score| (score, name)))
         .collect();
     ranked.sort_unstable();
+    // The same name but for case and separators leaves no doubt.
+    if ranked.first().is_some_and(|(score, _)| *score == 0) {
+        ranked.retain(|(score, _)| *score == 0);
+    }
     ranked.truncate(limit);
     ranked.into_iter().map(|(_, name)| name).collect()
 }

@@ -9,7 +9,7 @@ use toolcrib_core::{
 
 use crate::cap::cap;
 use crate::supervise::Ended;
-use crate::{Cut, Dispatcher, Prepared, Repair};
+use crate::{Cut, DispatchLimits, Dispatcher, Prepared, Repair};
 
 /// What the model reads of a call that ran and gave nothing: providers refuse
 /// empty texts.
@@ -44,20 +44,23 @@ impl CallOutcome {
     /// The outcome of a call that did not run, for a caller that gives up a batch
     /// before or instead of running it.
     pub fn not_run(prepared: &Prepared, error: &ToolError) -> CallOutcome {
-        let text = error.for_model();
+        let text = error_text(error);
+        let bytes = text.len() as u64;
+        let limits = DispatchLimits::default();
+        let (content, cut) = cap(vec![Content::text(text)], ResultForm::Whole, &limits);
         CallOutcome {
-            bytes: text.len() as u64,
+            bytes,
             result: ToolResult {
                 call_id: prepared.call.id.clone(),
                 name: prepared.call.name.clone(),
-                content: vec![Content::text(text)],
+                content,
                 is_error: true,
             },
             kind: Some(error.kind),
             activated: Vec::new(),
             ignored: Vec::new(),
             details: None,
-            cut: None,
+            cut,
             elapsed: Duration::ZERO,
             repairs: prepared.repairs.clone(),
         }
@@ -71,7 +74,7 @@ impl CallOutcome {
             Err(error) => {
                 kind = Some(error.kind);
                 tracing::debug!(tool = %prepared.call.name, cause = %error, "tool error");
-                ToolOutput::error(error.for_model())
+                ToolOutput::error(error_text(&error))
             }
         };
         if output.is_error {
@@ -106,6 +109,13 @@ impl CallOutcome {
         log(prepared, &outcome);
         outcome
     }
+}
+
+fn error_text(error: &ToolError) -> String {
+    if error.model.trim().is_empty() {
+        return "error: the tool failed and gave no reason".to_owned();
+    }
+    error.for_model()
 }
 
 /// Blank texts dropped, a placeholder where nothing is left, and errors that

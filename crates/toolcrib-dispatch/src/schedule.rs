@@ -44,8 +44,8 @@ fn window(batch: &[Prepared]) -> usize {
         let footprint = &ready.footprint;
         let alone = !footprint.read_only || footprint.serial;
         let clash = footprint.resources.iter().any(|key| taken.contains(key));
-        let first = batch[..length].iter().all(|p| running(p).is_none());
         if alone {
+            let first = batch[..length].iter().all(|p| running(p).is_none());
             return if first { length + 1 } else { length };
         }
         if clash {
@@ -114,15 +114,17 @@ async fn run_window(
             break;
         }
         tokio::select! {
+            // Ends first: they are few, while partial texts may come without end.
             biased;
-            Some(report) = inbox.recv() => show(batch, &reporter, report, &slots, range.start, on),
             Some((index, ended)) = under_way.next() => {
                 // What the tool said before it ended is shown before its end.
-                while let Ok(report) = inbox.try_recv() {
+                for _ in 0..inbox.len() {
+                    let Ok(report) = inbox.try_recv() else { break };
                     show(batch, &reporter, report, &slots, range.start, on);
                 }
                 slots[index - range.start] = Some(finish(index, ended, on));
             }
+            Some(report) = inbox.recv() => show(batch, &reporter, report, &slots, range.start, on),
         }
     }
     outcomes.extend(slots.into_iter().flatten());

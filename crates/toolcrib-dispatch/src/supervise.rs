@@ -95,7 +95,9 @@ pub(crate) async fn supervise(
     let stop = tokio::select! {
         biased;
         finished = &mut task => {
-            return ended(spec, finished, None, began);
+            // It may have ended because it saw the cancellation first.
+            let stop = run.is_cancelled().then_some(Stop::Cancelled);
+            return ended(spec, finished, stop, began);
         }
         () = run.cancelled() => Stop::Cancelled,
         () = tokio::time::sleep(timeout) => Stop::Late(timeout),

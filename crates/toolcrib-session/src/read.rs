@@ -171,6 +171,3 @@ pub(crate) fn first_row(path: &Path, line: &[u8]) -> Result<Meta, SessionError> 
         _ => serde_json::from_str(text).map_err(|error| bad(path, 1, error)),
     }
 }
-
-#[cfg(test)]
-mod tests;

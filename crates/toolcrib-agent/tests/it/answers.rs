@@ -18,7 +18,7 @@ async fn l04_leaked_markup_is_rejected_at_any_time_and_code_about_it_is_not() {
     insta::assert_snapshot!(transcript(&model.requests()[1].messages), @r"
     user: How?
     model: Let me see. <function=lookup>
-    user: That was not accepted as the answer: `<function=` is tool markup written as text; tools are called through the interface, not by writing markup. Reply with the answer as plain text.
+    user: That was not accepted as the answer: `<function=` is tool markup written as text; tools are called through the interface, not by writing markup (to show it, put it into a code span). Reply with the answer as plain text.
     ");
 }
 
@@ -49,7 +49,7 @@ async fn l05_a_rejected_answer_costs_a_round_and_stays_in_the_history() {
     [round 1 of 4: 2 lookup rounds left. Batch independent lookups into one turn.]
     model: About twelve.
     user: That was not accepted as the answer: invalid digit found in string. Reply with the bare answer, without code fences and without any text around it. It must be a whole number from 0 to 255.
-    user: The reply had no text. No tools can be called any more; answer from what was gathered. Reply with the bare answer, without code fences and without any text around it. It must be a whole number from 0 to 255.
+    user: That was not accepted as the answer: there was no text. No tools can be called any more; answer from what was gathered. Reply with the bare answer, without code fences and without any text around it. It must be a whole number from 0 to 255.
     model:  12 
     "#);
 }
@@ -159,4 +159,18 @@ async fn a_custom_parser_speaks_to_the_model_in_its_own_words() {
     assert!(
         transcript(&model.requests()[1].messages).contains("`blue` is not on the list. Reply with")
     );
+}
+
+#[tokio::test]
+async fn a_parser_that_repeats_its_input_does_not_flood_the_history() {
+    let model = model([Turn::text("x".repeat(50_000)), Turn::text("1")]);
+    let agent = agent(&model).build().unwrap();
+    let answer = Answer::custom("1", |text| match text {
+        "1" => Ok(1),
+        other => Err(format!("cannot read {other}")),
+    });
+    let outcome = agent.run_typed("Which?", &answer).await;
+    assert_eq!(outcome.answer(), Some(&1));
+    let messages = &model.requests()[1].messages;
+    assert!(transcript(&messages[2..]).len() < 1_200);
 }

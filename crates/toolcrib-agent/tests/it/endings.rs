@@ -282,3 +282,21 @@ async fn tools_that_outlive_the_time_limit_are_cancelled() {
             .collect::<Vec<_>>(),
     );
 }
+
+#[tokio::test]
+async fn an_answer_that_is_complete_outlives_a_cancellation() {
+    let model = model([Turn::text("It is a.")]);
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    let sink = move |event: &toolcrib_agent::Event| {
+        if let toolcrib_agent::Event::TurnFinished { .. } = event {
+            stop.cancel();
+        }
+    };
+    let agent = agent(&model).sink(Arc::new(sink)).build().unwrap();
+    let run = agent.begin(Default::default(), "What?", None);
+    let outcome = agent
+        .drive_until(run, &toolcrib_agent::Answer::text(), &cancel)
+        .await;
+    assert_eq!(outcome.answer().unwrap(), "It is a.");
+}

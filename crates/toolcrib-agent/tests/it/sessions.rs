@@ -202,3 +202,15 @@ async fn a_later_run_goes_on_from_an_earlier_history() {
     assert_prefixes(&requests);
     assert_paired(&requests[3].messages);
 }
+
+#[tokio::test]
+async fn a_history_that_a_crash_left_is_put_right_before_it_is_sent() {
+    let model = model([look(), Turn::text("It is a."), Turn::text("And b.")]);
+    let agent = agent(&model).build().unwrap();
+    let first = agent.run("What?").await;
+    let torn = first.report().history.messages().take(2).cloned().collect();
+    let run = agent.begin(torn, "What else?", None);
+    let second = agent.drive(run, &toolcrib_agent::Answer::text()).await;
+    assert_eq!(second.answer().unwrap(), "And b.");
+    assert_paired(&model.requests()[2].messages);
+}
