@@ -1,0 +1,203 @@
+//! Where requests go, what may be said about it, and the client that sends them.
+
+use std::error::Error as _;
+use std::sync::Once;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client, Url, redirect};
+use toolcrib_core::{ModelError, ModelErrorKind as Kind};
+
+use super::fault::{Fault, excerpt};
+use super::secret::Key;
+
+/// One endpoint. Its errors never hold a key, a password or a query.
+pub(super) struct Endpoint {
+    url: Url,
+    shown: String,
+    headers: HeaderMap,
+    secrets: Vec<String>,
+    local: bool,
+}
+
+impl Endpoint {
+    pub(super) fn new(base: &str, key: Option<&Key>) -> Result<Endpoint, ModelError> {
+        let unusable = |why: &str| {
+            // The text may hold a password, so it is not repeated.
+            let message =
+                format!("unusable base URL: {why}; write it like http://127.0.0.1:8080/v1");
+            ModelError::new(Kind::Unsupported, message)
+        };
+        let mut url = Url::parse(base).map_err(|error| unusable(&error.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(unusable("it must begin with http:// or https://"));
+        }
+        url.set_fragment(None);
+        let path = url.path().trim_end_matches('/').to_owned();
+        let path = path.strip_suffix("/chat/completions").unwrap_or(&path);
+        url.set_path(&format!("{path}/chat/completions"));
+
+        let mut secrets: Vec<String> = url.query_pairs().map(|(_, value)| value.into()).collect();
+        secrets.push(url.username().to_owned());
+        secrets.extend(url.password().map(str::to_owned));
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let accept = HeaderValue::from_static("text/event-stream, application/json");
+        headers.insert(ACCEPT, accept);
+        if let Some(key) = key {
+            let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()));
+            let mut value = value.map_err(|_| {
+                let message = "the API key holds characters that no key has; check for line breaks";
+                ModelError::new(Kind::Auth, message)
+            })?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+            secrets.push(key.reveal().to_owned());
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+        }
+        secrets.retain(|secret| secret.len() >= 4);
+        // The longest first, so that one secret inside another leaves nothing over.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+
+        let host = url.host_str().unwrap_or_default();
+        let port = url
+            .port()
+            .map(|port| format!(":{port}"))
+            .unwrap_or_default();
+        let shown = format!("{}://{host}{port}{path}", url.scheme());
+        let local = host == "localhost" || host.starts_with("127.") || host == "[::1]";
+        Ok(Endpoint {
+            shown,
+            local,
+            url,
+            headers,
+            secrets,
+        })
+    }
+
+    /// Scheme, host, port and path.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    pub(super) fn client(&self, connect: Duration) -> Result<Client, ModelError> {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            // Fails only where the program has already chosen one, which then holds.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+        let mut builder = Client::builder()
+            .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(connect)
+            .default_headers(self.headers.clone())
+            // A redirect would carry prompt and key to a place nobody named.
+            .redirect(redirect::Policy::none());
+        if self.url.scheme() == "http" {
+            // Reading the system's certificates takes longer than a local answer.
+            builder = builder.http1_only();
+            if self.local || !proxied_by_tls() {
+                builder = builder.tls_certs_only([]);
+            }
+        }
+        if self.local {
+            builder = builder.no_proxy();
+        }
+        builder.build().map_err(|error| {
+            self.error(Fault::new(
+                Kind::Connect,
+                format!("cannot be reached: {}", innermost(&error)),
+                "check the system's certificates",
+            ))
+        })
+    }
+
+    pub(super) fn url(&self) -> Url {
+        self.url.clone()
+    }
+
+    /// A fault as an error of this endpoint, on one line and without its secrets.
+    pub(super) fn error(&self, fault: Fault) -> ModelError {
+        let mut message = format!("{} {}", self.shown, fault.what);
+        if !fault.next.is_empty() {
+            message = format!("{}; {}", message.trim_end_matches('.'), fault.next);
+        }
+        for secret in &self.secrets {
+            message = message.replace(secret.as_str(), "[secret]");
+        }
+        ModelError::new(fault.kind, message)
+            .retryable(fault.retryable)
+            .retry_after(fault.retry_after)
+    }
+
+    /// What the transport says when a request gets no answer, or an answer breaks off.
+    pub(super) fn transport(&self, error: &reqwest::Error, answered: bool) -> Fault {
+        let cause = excerpt(&innermost(error));
+        if answered {
+            let mut fault = Fault::broken_off();
+            fault.what = format!("broke off before the reply was complete: {cause}");
+            return fault;
+        }
+        if error.is_connect() || error.is_timeout() {
+            let next = if self.local {
+                "is the server running?"
+            } else {
+                "check the address, the network and the proxy"
+            };
+            return Fault::new(Kind::Connect, format!("cannot be reached: {cause}"), next);
+        }
+        let mut fault = Fault::broken_off();
+        fault.what = format!("closed the connection without an answer: {cause}");
+        fault
+    }
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+fn show(url: &Url, path: &str) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port().map(|port| format!(":{port}"));
+    format!(
+        "{}://{host}{}{path}",
+        url.scheme(),
+        port.unwrap_or_default()
+    )
+}
+
+/// An address without its secrets.
+pub(crate) fn shown_url(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(url) => show(&url, url.path().trim_end_matches('/')),
+        Err(_) => "[unusable address]".to_owned(),
+    }
+}
+
+fn proxied_by_tls() -> bool {
+    ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .any(|proxy| {
+            proxy
+                .trim_start()
+                .to_ascii_lowercase()
+                .starts_with("https:")
+        })
+}
+
+/// The cause at the bottom; the texts above it repeat the URL, secrets included.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: Option<&dyn std::error::Error> = error.source();
+    if error.is_timeout() {
+        return "timed out".to_owned();
+    }
+    let mut text = String::from("no cause given");
+    while let Some(error) = cause {
+        text = error.to_string();
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,3 @@
+//! The program whose instructions the gate counts.
+
+fn main() {}
