@@ -5,7 +5,7 @@
 //! else sits in an unnamed constant: it sees what the function sees, even inside
 //! another function's body, and adds no names of its own.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ItemFn, Lit, LitStr, ReturnType};
@@ -24,10 +24,7 @@ pub(crate) fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut function: ItemFn = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let at = item
-                .into_iter()
-                .next()
-                .map_or(error.span(), |token| token.span());
+            let at = after_attributes(item).unwrap_or_else(|| error.span());
             let error = syn::Error::new(at, "`#[tool]` is for async functions with a body")
                 .into_compile_error();
             return quote!(#error);
@@ -40,6 +37,17 @@ pub(crate) fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
         return quote!(#function #error);
     }
     expand(&options, &function, &inputs)
+}
+
+/// Where an item begins whose attributes are not what is wrong with it.
+fn after_attributes(item: TokenStream) -> Option<Span> {
+    let mut tokens = item.into_iter();
+    loop {
+        match tokens.next()? {
+            TokenTree::Punct(punct) if punct.as_char() == '#' => tokens.next(),
+            token => return Some(token.span()),
+        };
+    }
 }
 
 fn expand(options: &Options, function: &ItemFn, inputs: &[Input]) -> TokenStream {
