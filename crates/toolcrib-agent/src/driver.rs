@@ -12,7 +12,8 @@ use tracing::field::Empty;
 
 use crate::journal::Journal;
 use crate::{
-    Agent, Answer, End, Event, Limit, ModelCall, Outcome, PlannedCall, Report, Run, RunError, Step,
+    Agent, Answer, End, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Report, Run,
+    RunError, Step,
 };
 
 /// How long a request under way may go on after the time limit, so that an
@@ -65,8 +66,8 @@ impl<'a> Driver<'a> {
             let span = tracing::Span::current();
             let usage = &outcome.report().usage;
             record_usage(&span, usage);
-            if let Some(reason) = outcome.reason().filter(|_| !span.is_disabled()) {
-                span.record("error.type", reason);
+            if outcome.kind() != OutcomeKind::Answered {
+                span.record("error.type", tracing::field::debug(outcome.kind()));
             }
             outcome
         }
@@ -387,9 +388,7 @@ impl<'a> Driver<'a> {
             cost: tally.cost,
             elapsed: self.run.elapsed(),
             finish: self.run.finish().cloned(),
-            partial: unfinished
-                .map(Str::from)
-                .or_else(|| self.run.last_text()),
+            partial: unfinished.map(Str::from).or_else(|| self.run.last_text()),
             history: self.run.history().clone(),
             budget: self.run.budget().clone(),
         }

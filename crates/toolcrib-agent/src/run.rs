@@ -17,8 +17,8 @@ use toolcrib_core::{
 use crate::ids::Ids;
 use crate::leak::leaked_markup;
 use crate::{
-    Budget, BudgetError, End, Event, Limit, ModelCall, Rejection, RejectionReason,
-    Step, Tally, Unanswered, words,
+    Budget, BudgetError, End, Event, Limit, ModelCall, Rejection, RejectionReason, Step, Tally,
+    Unanswered, words,
 };
 
 mod batch;
@@ -243,9 +243,7 @@ impl Run {
 
     /// Whether the request after this one could still call tools.
     fn will_offer_tools(&self) -> bool {
-        self.offers_tools()
-            && self.hurry.is_none()
-            && self.tally.rounds + 1 < self.budget.rounds
+        self.offers_tools() && self.hurry.is_none() && self.tally.rounds + 1 < self.budget.rounds
     }
 
     /// Takes the model's reply.
@@ -467,10 +465,14 @@ impl Run {
 
     /// The last words of the model, if it had any.
     pub fn last_text(&self) -> Option<Str> {
-        let texts = self.history.messages().rev().filter_map(|message| match message {
-            Message::Assistant(message) => Some(message.text()),
-            _ => None,
-        });
+        let texts = self
+            .history
+            .messages()
+            .rev()
+            .filter_map(|message| match message {
+                Message::Assistant(message) => Some(message.text()),
+                _ => None,
+            });
         texts
             .into_iter()
             .find(|text| !text.trim().is_empty())

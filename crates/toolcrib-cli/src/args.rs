@@ -56,7 +56,7 @@ pub(crate) struct AskArgs {
     pub(crate) max_tokens: Option<u64>,
 
     /// Most US dollars of the whole run, as far as the provider reports them
-    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     pub(crate) max_cost: Option<f64>,
 
     /// Longest run, such as 90s, 5m or 1h
@@ -182,18 +182,19 @@ pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
         .find(|c: char| c.is_ascii_alphabetic())
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
+    let wanted = || "expected a time above 0, such as 90s, 5m or 1h".to_owned();
     let factor = match unit {
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("unknown unit `{unit}`; use ms, s, m or h")),
+        _ => return Err(wanted()),
     };
     let seconds = number.trim().parse::<f64>().ok().map(|n| n * factor);
     seconds
         .and_then(|s| std::time::Duration::try_from_secs_f64(s).ok())
         .filter(|time| !time.is_zero())
-        .ok_or_else(|| "expected a time above 0, such as 90s, 5m or 1h".into())
+        .ok_or_else(wanted)
 }
 
 #[cfg(test)]

@@ -51,7 +51,10 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
     let cancel = CancellationToken::new();
     let mut builder = Agent::builder(model)
         .tools(registry)
-        .visibility(Visibility { mode: Mode::Plan, ..Visibility::default() })
+        .visibility(Visibility {
+            mode: Mode::Plan,
+            ..Visibility::default()
+        })
         .system(SYSTEM)
         .budget(budget)
         .sink(Arc::clone(&watch) as Arc<dyn Sink>)
@@ -78,16 +81,18 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
 
     let finished = watch.finish();
     let dress = Dress::detect(&workspace.root);
-    report::print(args, &outcome, finished, &dress, path.as_deref());
+    report::outcome(args, &outcome, finished, &dress, path.as_deref());
     Ok(status(&outcome))
 }
 
 fn status(outcome: &Outcome<Cited>) -> Status {
     match outcome {
         Outcome::Answered { .. } => Status::Success,
-        Outcome::Unanswered { reason: Unanswered::Spent { .. }, .. } | Outcome::Stopped { .. } => {
-            Status::Budget
+        Outcome::Unanswered {
+            reason: Unanswered::Spent { .. },
+            ..
         }
+        | Outcome::Stopped { .. } => Status::Budget,
         Outcome::Cancelled { .. } => Status::Interrupted,
         _ => Status::Failure,
     }
@@ -143,7 +148,10 @@ async fn cancel_on_signal(cancel: CancellationToken) {
 #[cfg(unix)]
 async fn wait_for_signal() {
     use tokio::signal::unix::{SignalKind, signal};
-    match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
+    match (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) {
         (Ok(mut interrupt), Ok(mut terminate)) => {
             tokio::select! {
                 _ = interrupt.recv() => {}

@@ -20,14 +20,23 @@ pub(crate) fn run(args: &GraphArgs) -> Result<Status, CliError> {
     }
     let (text, found) = look(&snapshot.lookup, &args.lookup).map_err(CliError::failed)?;
     print(&text);
-    Ok(if found { Status::Success } else { Status::Failure })
+    Ok(if found {
+        Status::Success
+    } else {
+        Status::Failure
+    })
 }
 
 /// The text of a lookup, and whether it found anything.
 fn look(lookup: &Lookup, command: &GraphCommand) -> Result<(String, bool), LookupError> {
     Ok(match command {
         GraphCommand::Stats => (String::new(), true),
-        GraphCommand::Search { query, kind, path, limit } => {
+        GraphCommand::Search {
+            query,
+            kind,
+            path,
+            limit,
+        } => {
             let answer = lookup.search_symbols(&SearchSymbols {
                 query: query.clone(),
                 kind: kind.clone(),
@@ -38,11 +47,17 @@ fn look(lookup: &Lookup, command: &GraphCommand) -> Result<(String, bool), Looku
             (answer.text, answer.data.total > 0)
         }
         GraphCommand::Explore { query } => {
-            let answer =
-                lookup.explore_area(&ExploreArea { query: query.clone(), offset: None })?;
+            let answer = lookup.explore_area(&ExploreArea {
+                query: query.clone(),
+                offset: None,
+            })?;
             (answer.text, true)
         }
-        GraphCommand::Neighbors { name, direction, kinds } => {
+        GraphCommand::Neighbors {
+            name,
+            direction,
+            kinds,
+        } => {
             let answer = lookup.symbol_neighbors(&SymbolNeighbors {
                 name: name.clone(),
                 direction: direction.clone(),

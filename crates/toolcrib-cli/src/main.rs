@@ -6,6 +6,7 @@ mod config;
 mod exit;
 mod graph_cmd;
 mod model;
+mod panics;
 mod place;
 mod question;
 mod snapshot;
@@ -23,7 +24,7 @@ use exit::{CliError, Status};
 fn main() -> ExitCode {
     let cli = Cli::parse();
     log_to_stderr();
-    match run(&cli.command) {
+    match panics::guarded(|| run(&cli.command)) {
         Ok(status) => status.into(),
         Err(error) => {
             terminal::say(&format!("toolcrib: {error}"));
@@ -50,6 +51,9 @@ fn run(command: &Command) -> Result<Status, CliError> {
 fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;
     if let Ok(filter) = EnvFilter::try_from_env("TOOLCRIB_LOG") {
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .init();
     }
 }

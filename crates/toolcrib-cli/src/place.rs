@@ -40,14 +40,23 @@ impl Workspace {
             own.model = None;
         }
         if !is_repository && !quiet {
-            say(&format!("toolcrib: {} is not in a git repository; reading every file below it", root.display()));
+            say(&format!(
+                "toolcrib: {} is not in a git repository; reading every file below it",
+                root.display()
+            ));
         }
-        Ok(Workspace { config: user.overlaid(own), root, places })
+        Ok(Workspace {
+            config: user.overlaid(own),
+            root,
+            places,
+        })
     }
 }
 
 fn trusted(places: &Places, file: &Path) -> Result<bool, CliError> {
-    let Some(state) = &places.state else { return Ok(false) };
+    let Some(state) = &places.state else {
+        return Ok(false);
+    };
     let bytes = std::fs::read(file)
         .map_err(|error| CliError::usage(format!("cannot read {}: {error}", file.display())))?;
     Ok(TrustStore::read(state)?.trusts(file, &bytes))
@@ -88,7 +97,10 @@ mod tests {
         let inner = dir.path().join("a");
         std::fs::create_dir_all(dir.path().join(".git")).unwrap();
         std::fs::create_dir_all(&inner).unwrap();
-        let (root, repository) = root(&PlaceArgs { dir: Some(inner.clone()) }).unwrap();
+        let (root, repository) = root(&PlaceArgs {
+            dir: Some(inner.clone()),
+        })
+        .unwrap();
         assert_eq!(root, std::fs::canonicalize(inner).unwrap());
         assert!(repository);
     }
@@ -97,7 +109,11 @@ mod tests {
     fn what_is_no_directory_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for path in [file.path().to_path_buf(), "/no/such/place".into()] {
-            let error = root(&PlaceArgs { dir: Some(path.clone()) }).unwrap_err().to_string();
+            let error = root(&PlaceArgs {
+                dir: Some(path.clone()),
+            })
+            .unwrap_err()
+            .to_string();
             assert!(error.contains(&path.display().to_string()), "{error}");
         }
     }

@@ -24,6 +24,18 @@ pub enum Repair {
     UnsafeName,
 }
 
+impl Repair {
+    /// Its name in JSON and in sessions.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Repair::EmptyArguments => "empty_arguments",
+            Repair::StringHeldObject => "string_held_object",
+            Repair::FirstOfSeveralObjects => "first_of_several_objects",
+            Repair::UnsafeName => "unsafe_name",
+        }
+    }
+}
+
 /// Most characters of a bad argument text that an error repeats.
 const ECHO: usize = 800;
 

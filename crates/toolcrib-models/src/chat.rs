@@ -18,6 +18,7 @@ mod text;
 mod usage;
 mod wire;
 
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -33,11 +34,13 @@ use endpoint::Endpoint;
 use fault::Fault;
 
 pub use dialect::Vendor;
+pub(crate) use endpoint::shown_url;
+pub(crate) use fault::excerpt;
 pub(crate) use reply::Ids;
 pub use secret::Key;
 
 /// How a chat endpoint is reached and what is known of its model.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ChatOptions {
     /// Whose habits the server has.
@@ -102,8 +105,19 @@ impl ChatOptions {
     }
 }
 
+/// Shows no key and none of the address but scheme, host, port and path.
+impl fmt::Debug for ChatOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChatOptions")
+            .field("vendor", &self.vendor)
+            .field("base_url", &shown_url(&self.base_url))
+            .field("model", &self.model)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A model behind a chat endpoint. Make one and share it: it keeps its connection.
-#[derive(Debug)]
 pub struct ChatModel {
     profile: ModelProfile,
     endpoint: Endpoint,
@@ -111,6 +125,15 @@ pub struct ChatModel {
     renderer: Renderer,
     retry: RetryPolicy,
     idle: Duration,
+}
+
+impl fmt::Debug for ChatModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChatModel")
+            .field("id", &self.profile.id)
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ChatModel {

@@ -1,11 +1,27 @@
 //! Models behind one trait: OpenAI-style chat endpoints, recorded scripts and the
 //! built-in navigator. The only crate that opens sockets to models.
+//!
+//! ```
+//! use toolcrib_models::ModelSpec;
+//!
+//! let no_environment = |_: &str| None;
+//! let model = ModelSpec::parse("http://127.0.0.1:8080/v1#qwen")?.build(&no_environment)?;
+//! assert_eq!(&*model.profile().id, "http://127.0.0.1:8080/v1#qwen");
+//!
+//! let error = ModelSpec::parse("opnai:gpt-5").unwrap_err();
+//! assert_eq!(error.to_string(), "there is no provider \"opnai\"; did you mean openai?");
+//! # Ok::<(), toolcrib_core::ModelError>(())
+//! ```
 
 mod chat;
 mod navigator;
 mod retry;
+mod script;
+mod select;
 mod sse;
 
 pub use chat::{ChatModel, ChatOptions, Key, Vendor};
 pub use navigator::Navigator;
 pub use retry::RetryPolicy;
+pub use script::ScriptModel;
+pub use select::{Env, Hint, ModelSpec, hints};

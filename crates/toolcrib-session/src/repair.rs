@@ -110,11 +110,8 @@ fn in_order(history: &History) -> bool {
     let mut owed: VecDeque<&str> = VecDeque::new();
     for message in history.messages() {
         match message {
-            Message::Tool(result) => {
-                if owed.pop_front() != Some(&*result.call_id) {
-                    return false;
-                }
-            }
+            Message::Tool(result) if owed.pop_front() == Some(&*result.call_id) => {}
+            Message::Tool(_) => return false,
             _ if !owed.is_empty() => return false,
             Message::Assistant(assistant) => {
                 owed.extend(assistant.calls().map(|call| &*call.id));

@@ -255,6 +255,8 @@ pub(crate) fn now() -> u64 {
 /// Appends the row as one complete line. Every row of every session is made here.
 pub(crate) fn encode(row: &Row, at: u64, line: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     if let Row::Unknown(raw) = row {
+        // One bad line would make the whole session unreadable.
+        decode(raw)?;
         // A line break within would make two rows of one.
         line.extend(raw.bytes().map(|byte| match byte {
             b'\n' | b'\r' => b' ',

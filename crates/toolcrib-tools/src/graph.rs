@@ -136,3 +136,6 @@ impl Tool for GraphTool {
 fn for_model(error: &LookupError) -> ToolError {
     ToolError::bad_args(error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,7 +35,10 @@ impl Watch {
             cost: None,
             last: None,
         };
-        Watch { format, state: Mutex::new(state) }
+        Watch {
+            format,
+            state: Mutex::new(state),
+        }
     }
 
     /// Removes the live line and hands over the last event.
@@ -62,17 +65,36 @@ impl Sink for Watch {
 impl State {
     fn take(&mut self, event: &Event) {
         match event {
-            Event::TurnStarted { round, rounds, final_round, .. } => {
+            Event::TurnStarted {
+                round,
+                rounds,
+                final_round,
+                ..
+            } => {
                 self.round = format!("round {round} of {rounds}");
-                self.doing = if *final_round { "asking for the answer" } else { "thinking" }.into();
+                self.doing = if *final_round {
+                    "asking for the answer"
+                } else {
+                    "thinking"
+                }
+                .into();
             }
             Event::Text { .. } => self.doing = "writing".into(),
             Event::Reasoning { .. } => self.doing = "thinking".into(),
             Event::CallAnnounced { name } => self.doing = format!("{name} …"),
-            Event::Retrying { attempt, wait_ms, reason } => {
-                self.doing = format!("attempt {attempt} in {} s: {reason}", wait_ms.div_ceil(1000));
+            Event::Retrying {
+                attempt,
+                wait_ms,
+                reason,
+            } => {
+                self.doing = format!(
+                    "attempt {attempt} in {} s: {reason}",
+                    wait_ms.div_ceil(1000)
+                );
             }
-            Event::ToolCallStarted { name, arguments, .. } => {
+            Event::ToolCallStarted {
+                name, arguments, ..
+            } => {
                 self.doing = format!("{name} {}", about(arguments));
             }
             Event::TurnFinished { usage, cost, .. } => {
@@ -84,8 +106,16 @@ impl State {
             }
             _ => return,
         }
-        let line = [Some(self.round.clone()), Some(self.doing.clone()), spent(&self.usage, self.cost.as_ref())];
-        let line: Vec<String> = line.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        let line = [
+            Some(self.round.clone()),
+            Some(self.doing.clone()),
+            spent(&self.usage, self.cost.as_ref()),
+        ];
+        let line: Vec<String> = line
+            .into_iter()
+            .flatten()
+            .filter(|part| !part.is_empty())
+            .collect();
         self.live.show(&line.join(" · "));
     }
 }
@@ -94,10 +124,19 @@ impl State {
 pub(super) fn spent(usage: &Usage, cost: Option<&Cost>) -> Option<String> {
     let tokens = match (usage.input, usage.output) {
         (None, None) => None,
-        (input, output) => Some(format!("{} tokens", thousands(input.unwrap_or(0) + output.unwrap_or(0)))),
+        (input, output) => Some(format!(
+            "{} tokens",
+            thousands(input.unwrap_or(0) + output.unwrap_or(0))
+        )),
     };
     let cost = cost.map(|cost| {
-        let about = if cost.estimated { "about " } else if cost.partial { "at least " } else { "" };
+        let about = if cost.estimated {
+            "about "
+        } else if cost.partial {
+            "at least "
+        } else {
+            ""
+        };
         format!("{about}${:.4}", cost.usd)
     });
     match (tokens, cost) {
@@ -122,7 +161,9 @@ pub(super) fn thousands(n: u64) -> String {
 /// The first text among the arguments: what a lookup is about.
 fn about(arguments: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(arguments).unwrap_or_default();
-    let first = value.as_object().and_then(|map| map.values().find_map(|v| v.as_str()));
+    let first = value
+        .as_object()
+        .and_then(|map| map.values().find_map(|v| v.as_str()));
     first.unwrap_or("").chars().take(60).collect()
 }
 
@@ -136,9 +177,20 @@ mod tests {
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(spent(&Usage::default(), None), None);
-        let usage = Usage { input: Some(1200), output: Some(34), ..Usage::default() };
-        let cost = Cost { usd: 0.0031, partial: true, estimated: false };
-        assert_eq!(spent(&usage, Some(&cost)).as_deref(), Some("1,234 tokens · at least $0.0031"));
+        let usage = Usage {
+            input: Some(1200),
+            output: Some(34),
+            ..Usage::default()
+        };
+        let cost = Cost {
+            usd: 0.0031,
+            partial: true,
+            estimated: false,
+        };
+        assert_eq!(
+            spent(&usage, Some(&cost)).as_deref(),
+            Some("1,234 tokens · at least $0.0031")
+        );
     }
 
     #[test]

@@ -8,9 +8,17 @@ fn a_question_is_answered_offline_with_places_that_exist() {
     let ran = world.run(&["ask", "Where are tool results truncated?"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("src/cut.rs:4-10"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("Truncates the result of a tool at `cap` characters."), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("Truncates the result of a tool at `cap` characters."),
+        "{}",
+        ran.stdout
+    );
     assert!(!ran.stdout.contains("unverified"), "{}", ran.stdout);
-    assert!(!ran.stdout.contains('\x1b') && !ran.stderr.contains('\x1b'), "a pipe got escapes");
+    assert!(
+        !ran.stdout.contains('\x1b') && !ran.stderr.contains('\x1b'),
+        "a pipe got escapes"
+    );
 }
 
 #[test]
@@ -27,7 +35,12 @@ fn the_question_can_come_from_standard_input() {
             .unwrap();
         let ran = crate::world::ran(output);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        assert!(ran.stdout.contains("called by `demo::show` at src/lib.rs:7"), "{}", ran.stdout);
+        assert!(
+            ran.stdout
+                .contains("called by `demo::show` at src/lib.rs:7"),
+            "{}",
+            ran.stdout
+        );
     }
 }
 
@@ -43,7 +56,10 @@ fn quiet_leaves_the_answer_alone() {
 fn the_answer_is_the_same_every_time() {
     let world = World::sample();
     let first = world.run(&["ask", "How are results truncated?"]).stdout;
-    assert_eq!(first, world.run(&["ask", "How are results truncated?"]).stdout);
+    assert_eq!(
+        first,
+        world.run(&["ask", "How are results truncated?"]).stdout
+    );
 }
 
 #[test]
@@ -76,7 +92,11 @@ fn g15_a_wrong_citation_goes_back_and_what_stays_wrong_is_marked() {
     ]);
     let ran = world.run(&["ask", "--model", &model, "Where?"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("It really is at src/nowhere.rs:7"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("It really is at src/nowhere.rs:7"),
+        "{}",
+        ran.stdout
+    );
     assert!(ran.stdout.contains("unverified"), "{}", ran.stdout);
 }
 
@@ -85,17 +105,37 @@ fn json_is_one_event_a_line_and_the_end_comes_last() {
     let world = World::sample();
     let ran = world.run(&["ask", "--format", "json", "Where are results truncated?"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let events: Vec<serde_json::Value> =
-        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    let events: Vec<serde_json::Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
     assert_eq!(kinds.first(), Some(&"run_started"));
     assert_eq!(kinds.last(), Some(&"run_finished"));
-    let started = kinds.iter().filter(|kind| **kind == "tool_call_started").count();
-    let finished = kinds.iter().filter(|kind| **kind == "tool_call_finished").count();
+    let started = kinds
+        .iter()
+        .filter(|kind| **kind == "tool_call_started")
+        .count();
+    let finished = kinds
+        .iter()
+        .filter(|kind| **kind == "tool_call_finished")
+        .count();
     assert!(started > 0 && started == finished);
-    let citations = events.iter().find(|event| event["type"] == "citations").unwrap();
+    let citations = events
+        .iter()
+        .find(|event| event["type"] == "citations")
+        .unwrap();
     assert_eq!(citations["citations"][0]["path"], "src/cut.rs");
-    assert!(events.last().unwrap()["answer"].as_str().unwrap().contains("src/cut.rs:4-10"));
+    assert!(
+        events.last().unwrap()["answer"]
+            .as_str()
+            .unwrap()
+            .contains("src/cut.rs:4-10")
+    );
 }
 
 #[test]
@@ -115,8 +155,14 @@ fn a_session_is_kept_and_can_be_declined() {
     world.run(&["ask", "--no-session", "Where are results truncated?"]);
     assert_eq!(world.sessions().len(), 0);
     let ran = world.run(&["ask", "Where are results truncated?"]);
-    let [session] = &world.sessions()[..] else { panic!("one session") };
-    assert!(ran.stderr.contains(&session.display().to_string()), "{}", ran.stderr);
+    let [session] = &world.sessions()[..] else {
+        panic!("one session")
+    };
+    assert!(
+        ran.stderr.contains(&session.display().to_string()),
+        "{}",
+        ran.stderr
+    );
     let rows = json_lines(session);
     assert_eq!(rows.first().unwrap()["row"], "meta");
     assert_eq!(rows.last().unwrap()["row"], "finished");
@@ -130,7 +176,9 @@ fn two_at_once_in_one_directory_do_not_meet() {
         .map(|_| {
             let mut command = world.command();
             command.args(["ask", "Where are results truncated?"]);
-            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+            command
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped());
             command.spawn().unwrap()
         })
         .collect();
@@ -150,12 +198,20 @@ fn configuration_is_read_and_its_mistakes_are_named() {
     world.file("toolcrib.toml", "rouns = 3\n");
     let ran = world.run(&["ask", "Where?"]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.complaint().ends_with("unknown key `rouns`; did you mean `rounds`?"), "{}", ran.stderr);
+    assert!(
+        ran.complaint()
+            .ends_with("unknown key `rouns`; did you mean `rounds`?"),
+        "{}",
+        ran.stderr
+    );
 
     let call = r#"{"calls":[{"name":"list_files","arguments":{}}]}"#;
     let model = world.script(&[call, call, call, call]);
     world.file("toolcrib.toml", "rounds = 2\n");
-    assert_eq!(world.run(&["ask", "--model", &model, "Where?"]).code, Some(3));
+    assert_eq!(
+        world.run(&["ask", "--model", &model, "Where?"]).code,
+        Some(3)
+    );
 }
 
 #[test]
@@ -169,7 +225,10 @@ fn a_model_named_by_the_repository_counts_only_when_trusted() {
 
     assert_eq!(world.run(&["trust"]).code, Some(2), "no terminal to ask on");
     assert_eq!(world.run(&["trust", "--yes"]).code, Some(0));
-    assert_eq!(world.run(&["ask", "Where are results truncated?"]).stdout, "scripted\n");
+    assert_eq!(
+        world.run(&["ask", "Where are results truncated?"]).stdout,
+        "scripted\n"
+    );
 
     world.file("toolcrib.toml", format!("model = {model:?} # edited\n"));
     let ran = world.run(&["ask", "Where are results truncated?"]);
@@ -190,7 +249,11 @@ fn a_key_in_the_environment_is_hinted_at_and_never_shown_or_used() {
     assert!(ran.stderr.contains("OPENAI_API_KEY"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("sk-very-secret") && !ran.stdout.contains("sk-very-secret"));
     for session in world.sessions() {
-        assert!(!std::fs::read_to_string(session).unwrap().contains("sk-very-secret"));
+        assert!(
+            !std::fs::read_to_string(session)
+                .unwrap()
+                .contains("sk-very-secret")
+        );
     }
 }
 
@@ -199,5 +262,10 @@ fn nothing_worth_citing_is_said_plainly() {
     let world = World::sample();
     let ran = world.run(&["ask", "Where is the flux capacitor charged?"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.starts_with("Nothing in the repository's symbols"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .starts_with("Nothing in the repository's symbols"),
+        "{}",
+        ran.stdout
+    );
 }

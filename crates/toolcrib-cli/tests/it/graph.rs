@@ -14,7 +14,10 @@ fn the_lookups_print_what_a_model_would_read() {
     };
     insta::assert_snapshot!("search", text(&["graph", "search", "truncate"]));
     insta::assert_snapshot!("explore", text(&["graph", "explore", "src"]));
-    insta::assert_snapshot!("neighbors", text(&["graph", "neighbors", "truncate_result"]));
+    insta::assert_snapshot!(
+        "neighbors",
+        text(&["graph", "neighbors", "truncate_result"])
+    );
     insta::assert_snapshot!("source", text(&["graph", "source", "src/cut.rs", "3", "6"]));
     insta::assert_snapshot!("files", text(&["graph", "files", "--glob", "*.rs"]));
     insta::assert_snapshot!("stats", text(&["graph", "stats"]));

@@ -9,7 +9,9 @@ use toolcrib_testkit::{Answer, ByteServer};
 use crate::world::{World, json_lines, ran};
 
 fn interrupt(pid: u32, signal: &str) {
-    let status = Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status();
+    let status = Command::new("kill")
+        .args([&format!("-{signal}"), &pid.to_string()])
+        .status();
     assert!(status.unwrap().success());
 }
 
@@ -17,10 +19,10 @@ fn interrupt(pid: u32, signal: &str) {
 fn an_interrupt_ends_the_run_and_keeps_the_session() {
     for signal in ["INT", "TERM"] {
         let world = World::sample();
-        let server = ByteServer::start([
-            Answer::sse([r#"{"choices":[{"index":0,"delta":{"content":"It"}}]}"#])
-                .wait(Duration::from_secs(600)),
+        let server = ByteServer::start([Answer::sse([
+            r#"{"choices":[{"index":0,"delta":{"content":"It"}}]}"#,
         ])
+        .wait(Duration::from_secs(600))])
         .unwrap();
         let model = format!("{}#m", server.url("/v1"));
         let child = world
@@ -39,7 +41,9 @@ fn an_interrupt_ends_the_run_and_keeps_the_session() {
         let ran = ran(child.wait_with_output().unwrap());
         assert_eq!(ran.code, Some(130), "{signal}: {}", ran.stderr);
         assert_eq!(ran.stdout, "");
-        let [session] = &world.sessions()[..] else { panic!("one session") };
+        let [session] = &world.sessions()[..] else {
+            panic!("one session")
+        };
         let rows = json_lines(session);
         assert_eq!(rows.last().unwrap()["row"], "finished");
         assert_eq!(rows.last().unwrap()["outcome"], "cancelled");

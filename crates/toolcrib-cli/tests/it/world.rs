@@ -18,7 +18,9 @@ pub(crate) struct Ran {
 impl World {
     /// An empty repository.
     pub(crate) fn empty() -> World {
-        let world = World { dir: tempfile::tempdir().unwrap() };
+        let world = World {
+            dir: tempfile::tempdir().unwrap(),
+        };
         std::fs::create_dir_all(world.repo().join(".git")).unwrap();
         std::fs::create_dir_all(world.home()).unwrap();
         world
@@ -27,7 +29,10 @@ impl World {
     /// A small Rust program that cuts long texts.
     pub(crate) fn sample() -> World {
         let world = World::empty();
-        world.file("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        world.file(
+            "Cargo.toml",
+            "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+        );
         world.file(
             "src/lib.rs",
             "//! A demo.\n\npub mod cut;\n\n/// Shows one result of a tool.\npub fn show(result: &str) -> String {\n    cut::truncate_result(result, 80)\n}\n",
@@ -65,7 +70,9 @@ impl World {
     /// The session files so far.
     pub(crate) fn sessions(&self) -> Vec<PathBuf> {
         let dir = self.home().join(".local/state/toolcrib/sessions");
-        let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(dir) else {
+            return Vec::new();
+        };
         let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         paths
@@ -80,7 +87,11 @@ impl World {
 
     /// Gives a command the repository as its directory and the scratch home.
     pub(crate) fn dress(&self, command: &mut Command) {
-        command.current_dir(self.repo()).env_clear().env("HOME", self.home()).stdin(Stdio::null());
+        command
+            .current_dir(self.repo())
+            .env_clear()
+            .env("HOME", self.home())
+            .stdin(Stdio::null());
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
@@ -113,5 +124,7 @@ impl Ran {
 /// Every line of a file as JSON.
 pub(crate) fn json_lines(path: &Path) -> Vec<serde_json::Value> {
     let text = std::fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }

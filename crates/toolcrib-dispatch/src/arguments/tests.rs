@@ -29,3 +29,16 @@ fn the_place_is_found_across_lines() {
     assert!(error.model.contains("!!!"), "{}", error.model);
     assert_eq!(line_and_column("{}\n {} x", 6), (2, 3));
 }
+
+#[test]
+fn a_repair_has_one_name() {
+    use Repair::*;
+    for repair in [
+        EmptyArguments,
+        StringHeldObject,
+        FirstOfSeveralObjects,
+        UnsafeName,
+    ] {
+        assert_eq!(serde_json::to_value(repair).unwrap(), repair.as_str());
+    }
+}

@@ -520,3 +520,32 @@ fn l32_the_log_line_has_excerpts_sizes_and_time_on_one_line() {
     let x = line.matches('x').count();
     assert!((190..=200).contains(&x), "{x}");
 }
+
+#[test]
+fn l08_a_call_beyond_a_budget_has_its_result_without_running() {
+    let tool = FakeTool::echo("echo");
+    let record = tool.record();
+    let dispatcher = dispatcher([tool]);
+    let error = ToolError::new(ToolErrorKind::Cancelled, "no calls are left in this run");
+    let batch = [
+        Prepared::refused(&call("a", "echo", "{\"q\":1}"), error.clone()),
+        dispatcher.prepare(&call("b", "echo", "")),
+    ];
+    let outcomes = on_paused_clock(async {
+        let cx = RunContext::default();
+        dispatcher.run(&batch, &cx, &mut |_| {}).await
+    });
+    assert_paired(&batch, &outcomes);
+    assert_eq!(record.all(), ["{}"]);
+    assert_eq!(text(&outcomes[0]), "error: no calls are left in this run");
+    // The same, for a caller that never comes to run the batch.
+    let alone = CallOutcome::not_run(&batch[0], &error);
+    assert_eq!(alone.result, outcomes[0].result);
+    assert_eq!(
+        (alone.kind, alone.bytes),
+        (outcomes[0].kind, outcomes[0].bytes)
+    );
+    let flood = ToolError::failed("e".repeat(1_000_000));
+    let bounded = CallOutcome::not_run(&batch[1], &flood);
+    assert!(text(&bounded).len() < 33 * 1024 && bounded.cut.is_some());
+}

@@ -1,5 +1,8 @@
 //! The dispatcher as its callers see it.
 
+// Helpers of tests are not known to clippy as tests.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
 mod arguments;
 mod batch;
 mod limits;

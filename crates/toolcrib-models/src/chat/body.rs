@@ -23,7 +23,6 @@ const EMPTY: &str = "(empty)";
 const NO_OUTPUT: &str = "(no output)";
 
 /// What the bytes depend on besides the request.
-#[derive(Debug)]
 pub(super) struct Renderer {
     pub(super) dialect: &'static Dialect,
     /// `{"model":…,` and all else that comes before the tools.

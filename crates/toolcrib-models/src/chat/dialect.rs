@@ -22,7 +22,6 @@ pub enum Vendor {
 /// One row of the table.
 #[derive(Debug)]
 pub(crate) struct Dialect {
-    pub(crate) vendor: Vendor,
     /// The provider's word before the colon of a profile id.
     pub(crate) word: &'static str,
     pub(crate) base_url: &'static str,
@@ -51,7 +50,6 @@ const USAGE: &str = r#""stream_options":{"include_usage":true},"#;
 
 static TABLE: [Dialect; 4] = [
     Dialect {
-        vendor: Vendor::OpenAi,
         word: "openai",
         base_url: "https://api.openai.com/v1",
         members: USAGE,
@@ -65,7 +63,6 @@ static TABLE: [Dialect; 4] = [
         own_key: "chat.assistant.openai",
     },
     Dialect {
-        vendor: Vendor::OpenRouter,
         word: "openrouter",
         base_url: "https://openrouter.ai/api/v1",
         members: USAGE,
@@ -80,7 +77,6 @@ static TABLE: [Dialect; 4] = [
         own_key: "chat.assistant.openrouter",
     },
     Dialect {
-        vendor: Vendor::Ollama,
         word: "ollama",
         base_url: "http://127.0.0.1:11434/v1",
         members: USAGE,
@@ -94,7 +90,6 @@ static TABLE: [Dialect; 4] = [
         own_key: "chat.assistant.ollama",
     },
     Dialect {
-        vendor: Vendor::Generic,
         word: "",
         base_url: "http://127.0.0.1:8080/v1",
         members: USAGE,
@@ -127,8 +122,16 @@ mod tests {
 
     #[test]
     fn each_vendor_has_its_own_row() {
+        let vendors = [
+            (Vendor::OpenAi, "openai"),
+            (Vendor::OpenRouter, "openrouter"),
+            (Vendor::Ollama, "ollama"),
+            (Vendor::Generic, ""),
+        ];
+        for (vendor, word) in vendors {
+            assert_eq!(vendor.dialect().word, word);
+        }
         for row in &TABLE {
-            assert_eq!(row.vendor.dialect().word, row.word);
             let others = TABLE.iter().filter(|other| other.own_key == row.own_key);
             assert_eq!(others.count(), 1);
         }

@@ -38,6 +38,8 @@ impl Endpoint {
         url.set_path(&format!("{path}/chat/completions"));
 
         let mut secrets: Vec<String> = url.query_pairs().map(|(_, value)| value.into()).collect();
+        secrets.push(url.username().to_owned());
+        secrets.extend(url.password().map(str::to_owned));
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let accept = HeaderValue::from_static("text/event-stream, application/json");
@@ -54,7 +56,6 @@ impl Endpoint {
             let _ = url.set_username("");
             let _ = url.set_password(None);
         }
-        secrets.extend(url.password().map(str::to_owned));
         secrets.retain(|secret| secret.len() >= 4);
         // The longest first, so that one secret inside another leaves nothing over.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
@@ -132,9 +133,6 @@ impl Endpoint {
     /// What the transport says when a request gets no answer, or an answer breaks off.
     pub(super) fn transport(&self, error: &reqwest::Error, answered: bool) -> Fault {
         let cause = excerpt(&innermost(error));
-        if error.is_decode() {
-            return Fault::malformed(format!("sent a body that cannot be decoded: {cause}"));
-        }
         if answered {
             let mut fault = Fault::broken_off();
             fault.what = format!("broke off before the reply was complete: {cause}");
@@ -157,6 +155,24 @@ impl Endpoint {
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.shown)
+    }
+}
+
+fn show(url: &Url, path: &str) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port().map(|port| format!(":{port}"));
+    format!(
+        "{}://{host}{}{path}",
+        url.scheme(),
+        port.unwrap_or_default()
+    )
+}
+
+/// An address without its secrets.
+pub(crate) fn shown_url(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(url) => show(&url, url.path().trim_end_matches('/')),
+        Err(_) => "[unusable address]".to_owned(),
     }
 }
 

@@ -194,11 +194,6 @@ impl Calls {
         }
     }
 
-    /// Whether there are none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-
     /// The calls so far.
     pub(super) fn slots(&mut self) -> &mut [Slot] {
         &mut self.slots

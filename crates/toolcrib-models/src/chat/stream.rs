@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use reqwest::Response;
 use tokio::time::timeout;
-use toolcrib_core::ReplyEvent;
+use toolcrib_core::{ModelErrorKind, ReplyEvent};
 
 use super::fault::Fault;
 use super::reply::Assembler;
@@ -36,13 +35,6 @@ impl From<Fault> for ReadError {
     }
 }
 
-/// What a body turned out to be, whatever its content type says.
-enum Form {
-    Unknown(Vec<u8>),
-    Events(SseParser),
-    Whole(Vec<u8>),
-}
-
 /// Reads the whole answer into `assembler`.
 pub(super) async fn read(
     mut response: Response,
@@ -50,7 +42,7 @@ pub(super) async fn read(
     assembler: &mut Assembler,
     on_event: &mut Events<'_>,
 ) -> Result<(), ReadError> {
-    let mut form = Form::Unknown(Vec::new());
+    let mut decoder = Decoder::default();
     loop {
         let limit = if assembler.ended() {
             idle.min(GRACE)
@@ -65,73 +57,99 @@ pub(super) async fn read(
             Err(_) => return Err(Fault::idle(idle).into()),
             Ok(Err(error)) => return Err(ReadError::Transport(error)),
         };
-        if take(&mut form, &bytes, assembler, on_event)? == Flow::Stop {
-            let _ = timeout(DRAIN, async {
-                while let Ok(Some(_)) = response.chunk().await {}
-            })
-            .await;
+        if decoder.push(&bytes, assembler, on_event)? == Flow::Stop {
+            let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+            let _ = timeout(DRAIN, rest).await;
             return Ok(());
         }
     }
-    match form {
-        Form::Unknown(body) => Err(Fault::not_the_wire("sent", &body).into()),
-        Form::Events(mut parser) => {
-            let mut outcome = Ok(());
-            parser.finish(&mut |frame| {
-                outcome = frame_into(frame, assembler, on_event).map(drop);
-                Flow::Go
-            });
-            // Half a frame at the end of a stream is a stream cut short.
-            outcome.map_err(|fault| match fault.kind {
-                toolcrib_core::ModelErrorKind::Malformed => Fault::broken_off().into(),
-                _ => fault.into(),
-            })
+    Ok(decoder.finish(assembler, on_event)?)
+}
+
+/// What a body turned out to be, whatever its content type says.
+enum Form {
+    Unknown,
+    Events(SseParser),
+    Whole,
+}
+
+/// Bytes of an answer into pieces of a reply, without a connection.
+struct Decoder {
+    form: Form,
+    /// A whole body, or the beginning of one whose form is not known yet.
+    body: Vec<u8>,
+}
+
+impl Default for Decoder {
+    fn default() -> Decoder {
+        Decoder {
+            form: Form::Unknown,
+            body: Vec::new(),
         }
-        Form::Whole(body) => whole(&body, assembler, on_event).map_err(ReadError::from),
     }
 }
 
-fn take(
-    form: &mut Form,
-    bytes: &Bytes,
-    assembler: &mut Assembler,
-    on_event: &mut Events<'_>,
-) -> Result<Flow, Fault> {
-    if let Form::Unknown(start) = form {
-        start.extend_from_slice(bytes);
-        let Some(known) = recognise(start)? else {
-            return Ok(Flow::Go);
-        };
-        let start = std::mem::replace(form, known);
-        let Form::Unknown(start) = start else {
-            return Ok(Flow::Go);
-        };
-        return take(form, &start.into(), assembler, on_event);
-    }
-    match form {
-        Form::Events(parser) => events(parser, bytes, assembler, on_event),
-        Form::Whole(body) | Form::Unknown(body) => {
-            if body.len() + bytes.len() > MOST_FRAME {
-                return Err(Fault::malformed("sent a body of more than 16 MiB"));
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+impl Decoder {
+    fn push(
+        &mut self,
+        bytes: &[u8],
+        assembler: &mut Assembler,
+        on_event: &mut Events<'_>,
+    ) -> Result<Flow, Fault> {
+        if let Form::Events(parser) = &mut self.form {
+            return events(parser, bytes, assembler, on_event);
+        }
+        if self.body.len() + bytes.len() > MOST_FRAME {
+            return Err(Fault::malformed("sent a body of more than 16 MiB"));
+        }
+        self.body.extend_from_slice(bytes);
+        if matches!(self.form, Form::Unknown) {
+            self.form = recognise(&self.body)?;
+            if let Form::Events(parser) = &mut self.form {
+                let start = std::mem::take(&mut self.body);
+                return events(parser, &start, assembler, on_event);
             }
-            body.extend_from_slice(bytes);
-            Ok(Flow::Go)
+        }
+        Ok(Flow::Go)
+    }
+
+    /// The body has ended.
+    fn finish(self, assembler: &mut Assembler, on_event: &mut Events<'_>) -> Result<(), Fault> {
+        let mut parser = match self.form {
+            Form::Unknown => return Err(Fault::not_the_wire("sent", &self.body)),
+            Form::Whole => return whole(&self.body, assembler, on_event),
+            Form::Events(parser) => parser,
+        };
+        let mut outcome = Ok(Flow::Go);
+        parser.finish(&mut |frame| {
+            outcome = frame_into(frame, assembler, on_event);
+            Flow::Stop
+        });
+        match outcome {
+            // Half a frame at the end of a stream is a stream cut short.
+            Err(fault) if fault.kind == ModelErrorKind::Malformed && !assembler.ended() => {
+                Err(Fault::broken_off())
+            }
+            Err(fault) if fault.kind != ModelErrorKind::Malformed => Err(fault),
+            _ => Ok(()),
         }
     }
 }
 
 /// Looks at the first bytes: some servers ignore that a stream was asked for, and
 /// some call a stream JSON or JSON a stream.
-fn recognise(start: &[u8]) -> Result<Option<Form>, Fault> {
-    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
-    let text = text.trim_ascii_start();
+fn recognise(start: &[u8]) -> Result<Form, Fault> {
+    let text = start.strip_prefix(BOM).unwrap_or(start).trim_ascii_start();
     let fields: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b":"];
     if fields.iter().any(|field| text.starts_with(field)) {
-        return Ok(Some(Form::Events(SseParser::new(MOST_FRAME))));
+        return Ok(Form::Events(SseParser::new(MOST_FRAME)));
     }
+    let begins = |field: &&[u8]| field.starts_with(text);
     match text.first() {
-        Some(b'{' | b'[' | b'<') => Ok(Some(Form::Whole(Vec::new()))),
-        _ if text.len() < 8 || b"\xEF\xBB\xBF".starts_with(start) => Ok(None),
+        Some(b'{' | b'[' | b'<') => Ok(Form::Whole),
+        _ if fields.iter().any(begins) || BOM.starts_with(start) => Ok(Form::Unknown),
         _ => Err(Fault::not_the_wire("sent", start)),
     }
 }
@@ -145,10 +163,7 @@ fn events(
     let mut outcome = Ok(Flow::Go);
     let pushed = parser.push(bytes, &mut |frame| {
         outcome = frame_into(frame, assembler, on_event);
-        match outcome {
-            Ok(flow) => flow,
-            Err(_) => Flow::Stop,
-        }
+        *outcome.as_ref().unwrap_or(&Flow::Stop)
     });
     let flow = outcome?;
     pushed.map_err(|_| Fault::malformed("sent a frame of more than 16 MiB"))?;
@@ -174,8 +189,7 @@ fn frame_into(
 }
 
 fn whole(body: &[u8], assembler: &mut Assembler, on_event: &mut Events<'_>) -> Result<(), Fault> {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
-    assembler.push(body, on_event)?;
+    assembler.push(body.strip_prefix(BOM).unwrap_or(body), on_event)?;
     if assembler.ended() {
         Ok(())
     } else {
@@ -195,3 +209,6 @@ pub(super) async fn error_body(mut response: Response, idle: Duration) -> Vec<u8
     }
     body
 }
+
+#[cfg(test)]
+mod tests;

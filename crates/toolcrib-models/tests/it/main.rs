@@ -1,4 +1,7 @@
 //! The wire against a server whose every byte is scripted.
 
+mod faults;
+mod retries;
+mod secrets;
 mod support;
 mod wire;

@@ -108,3 +108,14 @@ fn l27_an_unknown_row_cannot_break_out_of_its_line() {
     assert_eq!(line.iter().filter(|&&byte| byte == b'\n').count(), 1);
     assert!(decode(std::str::from_utf8(&line).unwrap().trim_end()).is_ok());
 }
+
+#[test]
+fn l27_what_could_not_be_read_back_is_not_written() {
+    for bad in ["", "no json", "{}", "{\"row\":\"x\"} {\"row\":\"y\"}"] {
+        let mut line = Vec::new();
+        assert!(
+            encode(&Row::Unknown(bad.into()), 0, &mut line).is_err(),
+            "{bad}"
+        );
+    }
+}

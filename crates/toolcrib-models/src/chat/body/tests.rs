@@ -1,1 +1,374 @@
 use super::*;
+use std::sync::Arc;
+use toolcrib_core::{History, RawJson, Schema, Str};
+
+use crate::chat::Vendor;
+
+fn spec(name: &str, schema: &str) -> Arc<ToolSpec> {
+    Arc::new(ToolSpec::new(
+        ToolName::parse(name).unwrap(),
+        format!("Does {name}."),
+        Schema::parse(schema).unwrap(),
+    ))
+}
+
+fn plan() -> TurnPlan {
+    TurnPlan::new(
+        "Be \"brief\".",
+        vec![
+            spec("now", "{}"),
+            spec(
+                "read",
+                r#"{"type":"object","required":["p"],"properties":{"p":{"type":"string"}}}"#,
+            ),
+        ],
+    )
+}
+
+fn renderer(vendor: Vendor) -> Renderer {
+    let dialect = vendor.dialect();
+    Renderer {
+        dialect,
+        head: head(dialect, "m", &[]),
+        id: "own:m".into(),
+        forwards_images: dialect.forwards_images,
+    }
+}
+
+fn render(vendor: Vendor, plan: &TurnPlan, history: &History, choice: &ToolChoice) -> String {
+    let body = renderer(vendor).body(&Request {
+        plan,
+        history,
+        tool_choice: choice,
+        max_output_tokens: None,
+    });
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    text
+}
+
+/// One message, tool or call a line, the bytes otherwise as sent.
+fn snapshot(name: &str, body: &str) {
+    let lines = [
+        "{\"role\"",
+        "{\"type\":\"function\"",
+        "{\"id\"",
+        "],\"messages\"",
+        "],\"tool_choice\"",
+    ];
+    let mut readable = body.to_owned();
+    for start in lines {
+        readable = readable.replace(start, &format!("\n{start}"));
+    }
+    insta::assert_snapshot!(name, readable);
+}
+
+fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
+    ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: arguments.into(),
+        extra: None,
+    }
+}
+
+fn assistant_of(model: &str, blocks: Vec<Block>) -> Message {
+    Message::Assistant(AssistantMessage {
+        blocks,
+        model: model.into(),
+    })
+}
+
+fn text(text: &str) -> Block {
+    Block::Text(text.into())
+}
+
+fn result(id: &str, text: &str) -> Message {
+    Message::Tool(ToolResult::text(&call(id, "read", ""), text, false))
+}
+
+fn image() -> Content {
+    Content::Image {
+        media_type: "image/png".into(),
+        data: "iVBOR=".into(),
+    }
+}
+
+fn history(messages: impl IntoIterator<Item = Message>) -> History {
+    messages.into_iter().collect()
+}
+
+/// A question, two calls with results, an answer, another question.
+fn conversation() -> Vec<Message> {
+    vec![
+        Message::user("What is in a.txt?"),
+        assistant_of(
+            "own:m",
+            vec![
+                Block::Reasoning {
+                    text: "Hm.".into(),
+                    raw: Some(RawJson(
+                        r#"{"reasoning":"Hm.","reasoning_content":"Hm.","reasoning_details":[{"signature":"s"}]}"#.into(),
+                    )),
+                },
+                text("Looking."),
+                Block::Call(ToolCall {
+                    extra: Some(RawJson(r#"{"extra_content":{"g": 1.0}}"#.into())),
+                    ..call("c1", "read", r#"{"p": "a.txt",  "n":1.0}"#)
+                }),
+                Block::Call(call("c2", "now", "")),
+            ],
+        ),
+        result("c1", "line \"one\"\n世界"),
+        result("c2", ""),
+        assistant_of("own:m", vec![text("One line.")]),
+        Message::user("Sure?"),
+    ]
+}
+
+#[test]
+fn a_plain_question() {
+    let history = history([Message::user("Hello?")]);
+    let bare = TurnPlan::new("", Vec::new());
+    insta::assert_snapshot!(
+        render(Vendor::Generic, &bare, &history, &ToolChoice::Auto),
+        @r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Hello?"}]}"#
+    );
+}
+
+#[test]
+fn tools_even_one_without_arguments() {
+    let history = history([Message::user("Hello?")]);
+    snapshot(
+        "tools_openai",
+        &render(Vendor::OpenAi, &plan(), &history, &ToolChoice::Auto),
+    );
+    snapshot(
+        "tools_openrouter",
+        &render(Vendor::OpenRouter, &plan(), &history, &ToolChoice::Required),
+    );
+}
+
+#[test]
+fn a_history_with_calls_and_results() {
+    let history = history(conversation());
+    snapshot(
+        "history",
+        &render(Vendor::OpenAi, &plan(), &history, &ToolChoice::Auto),
+    );
+}
+
+#[test]
+fn reasoning_goes_back_as_the_dialect_wants_it_and_to_its_own_model_only() {
+    let mut messages = conversation();
+    let at = |vendor, messages: &[Message]| {
+        let body = render(
+            vendor,
+            &plan(),
+            &history(messages.to_vec()),
+            &ToolChoice::Auto,
+        );
+        let value: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let mut keys = Vec::new();
+        let message = value["messages"][2].as_object().unwrap();
+        keys.extend(
+            message
+                .keys()
+                .filter(|key| key.starts_with("reason"))
+                .cloned(),
+        );
+        let call = message["tool_calls"][0].as_object().unwrap();
+        keys.extend(call.keys().filter(|key| key.starts_with("extra")).cloned());
+        keys.join(" ")
+    };
+    assert_eq!(at(Vendor::OpenAi, &messages), "extra_content");
+    assert_eq!(
+        at(Vendor::OpenRouter, &messages),
+        "reasoning_details extra_content"
+    );
+    assert_eq!(at(Vendor::Ollama, &messages), "reasoning extra_content");
+    assert_eq!(
+        at(Vendor::Generic, &messages),
+        "reasoning_content extra_content"
+    );
+    if let Message::Assistant(message) = &mut messages[1] {
+        message.model = "other:m".into();
+    }
+    for vendor in [
+        Vendor::OpenAi,
+        Vendor::OpenRouter,
+        Vendor::Ollama,
+        Vendor::Generic,
+    ] {
+        assert_eq!(at(vendor, &messages), "");
+    }
+}
+
+#[test]
+fn the_final_round_withheld_and_kept() {
+    let history = history(conversation());
+    let withheld = render(Vendor::Generic, &plan(), &history, &ToolChoice::Withhold);
+    assert!(!withheld.contains("\"tools\"") && !withheld.contains("tool_choice"));
+    let kept = render(Vendor::Generic, &plan(), &history, &ToolChoice::None);
+    let auto = render(Vendor::Generic, &plan(), &history, &ToolChoice::Auto);
+    let tail = r#","tool_choice":"none"}"#;
+    assert_eq!(
+        kept.strip_suffix(tail),
+        auto.strip_suffix(r#","tool_choice":"auto"}"#)
+    );
+    let named = ToolChoice::Named(ToolName::parse("read").unwrap());
+    let named = render(Vendor::Generic, &plan(), &history, &named);
+    assert!(named.ends_with(r#","tool_choice":{"type":"function","function":{"name":"read"}}}"#));
+    snapshot("final_round_withheld", &withheld);
+}
+
+#[test]
+fn p34_images_of_results_follow_in_a_user_message_or_are_told() {
+    let with_image = |id: &str| {
+        Message::Tool(ToolResult {
+            content: vec![Content::text("a chart"), image()],
+            ..ToolResult::text(&call(id, "chart", ""), "", false)
+        })
+    };
+    let history = history([
+        Message::User(vec![Content::text("And this?"), image()]),
+        assistant_of(
+            "m",
+            vec![
+                Block::Call(call("c1", "chart", "{}")),
+                Block::Call(call("c2", "read", "{}")),
+                Block::Call(call("c3", "chart", "{}")),
+            ],
+        ),
+        with_image("c1"),
+        result("c2", "text"),
+        with_image("c3"),
+        assistant_of("m", vec![text("Nice.")]),
+        Message::user("Thanks."),
+    ]);
+    let bare = TurnPlan::new("", Vec::new());
+    snapshot(
+        "images",
+        &render(Vendor::OpenAi, &bare, &history, &ToolChoice::Auto),
+    );
+    let told = render(Vendor::Generic, &bare, &history, &ToolChoice::Auto);
+    assert!(told.contains(r#""content":"a chart\n(image, image/png: left out, text only)""#));
+    assert_eq!(
+        told.matches("image_url").count(),
+        2,
+        "the user's own, key and type: {told}"
+    );
+}
+
+#[test]
+fn nothing_empty_broken_or_unnamed_is_replayed() {
+    let history = history([
+        Message::User(vec![Content::text(" ")]),
+        assistant_of("m", vec![text("\n")]),
+        Message::User(Vec::new()),
+        assistant_of(
+            "m",
+            vec![
+                text(""),
+                Block::Call(call("c1", "read", r#"{"cut": "#)),
+                Block::Call(call("c2", "read", "[1]")),
+                Block::Call(call("c3", "read", "null")),
+                Block::Call(call("c4", "read", r#"{"a":1}{"b":2}"#)),
+                Block::Call(call("c5", "Read File/now", " {} ")),
+            ],
+        ),
+        result("c1", " "),
+    ]);
+    let bare = TurnPlan::new("", Vec::new());
+    let body = render(Vendor::Generic, &bare, &history, &ToolChoice::Auto);
+    let value: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let messages = value["messages"].as_array().unwrap();
+    assert_eq!(messages[0]["content"][0]["text"], "(empty)");
+    assert_eq!(messages[1]["content"], "(empty)");
+    assert_eq!(messages[2]["content"][0]["text"], "(empty)");
+    assert!(messages[3]["content"].is_null());
+    assert_eq!(messages[4]["content"], "(no output)");
+    let calls = messages[3]["tool_calls"].as_array().unwrap();
+    let arguments: Vec<_> = calls
+        .iter()
+        .map(|c| c["function"]["arguments"].as_str().unwrap())
+        .collect();
+    assert_eq!(arguments, ["{}", "{}", "{}", "{}", " {} "]);
+    let name = calls[4]["function"]["name"].as_str().unwrap();
+    assert!(ToolName::parse(name).is_ok(), "{name}");
+}
+
+#[test]
+fn settings_and_limits_stand_where_they_break_no_prefix() {
+    let dialect = Vendor::OpenAi.dialect();
+    let extra = [("temperature".to_owned(), serde_json::json!(0.0))];
+    let renderer = Renderer {
+        head: head(dialect, "m", &extra),
+        ..renderer(Vendor::OpenAi)
+    };
+    let history = history([Message::user("Hi")]);
+    let plan = TurnPlan::new("", Vec::new());
+    let body = renderer.body(&Request {
+        plan: &plan,
+        history: &history,
+        tool_choice: &ToolChoice::Auto,
+        max_output_tokens: Some(77),
+    });
+    insta::assert_snapshot!(
+        String::from_utf8(body.to_vec()).unwrap(),
+        @r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"temperature":0.0,"messages":[{"role":"user","content":"Hi"}],"max_completion_tokens":77}"#
+    );
+}
+
+#[test]
+fn p25_each_body_begins_with_the_messages_of_the_one_before() {
+    let plan = plan();
+    for vendor in [
+        Vendor::OpenAi,
+        Vendor::OpenRouter,
+        Vendor::Ollama,
+        Vendor::Generic,
+    ] {
+        let mut history = History::new();
+        let mut before = String::new();
+        for message in conversation() {
+            history.push(message);
+            let body = render(vendor, &plan, &history, &ToolChoice::Auto);
+            let prefix = body.strip_suffix(r#"],"tool_choice":"auto"}"#).unwrap();
+            assert!(prefix.starts_with(&before));
+            before = prefix.to_owned();
+        }
+    }
+}
+
+#[test]
+fn what_was_rendered_once_is_not_rendered_again() {
+    let plan = plan();
+    let history = history(conversation());
+    let renderer = renderer(Vendor::Generic);
+    let request = Request {
+        plan: &plan,
+        history: &history,
+        tool_choice: &ToolChoice::Auto,
+        max_output_tokens: None,
+    };
+    let first = renderer.body(&request);
+    let again = |cache: &toolcrib_core::RenderCache, key| {
+        cache.get_or_render(key, || panic!("{key} was not kept"))
+    };
+    again(&plan.rendered, "chat.system");
+    again(&plan.rendered, "chat.tools");
+    for spec in plan.tools() {
+        again(&spec.rendered, "chat.spec");
+    }
+    for item in history.items() {
+        let key = match &***item {
+            Message::User(_) => "chat.user",
+            Message::Assistant(_) => "chat.assistant.generic",
+            _ => "chat.tool",
+        };
+        again(&item.rendered, key);
+    }
+    assert_eq!(first, renderer.body(&request));
+    let _: Str = renderer.id;
+}

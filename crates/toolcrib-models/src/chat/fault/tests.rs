@@ -1,1 +1,150 @@
 use super::*;
+
+fn check(status: u16, body: &str, kind: Kind, retryable: bool) {
+    let fault = Fault::of_status(status, body.as_bytes());
+    assert_eq!(
+        (&fault.kind, fault.retryable),
+        (&kind, retryable),
+        "{status} {body}"
+    );
+    assert!(!fault.what.contains('\n'));
+}
+
+#[test]
+fn statuses_and_codes_have_their_class() {
+    let plain =
+        |code: &str| format!(r#"{{"error":{{"message":"no","type":"{code}","code":"{code}"}}}}"#);
+    check(401, &plain("invalid_api_key"), Kind::Auth, false);
+    check(403, "{}", Kind::Auth, false);
+    check(
+        402,
+        r#"{"error":{"code":402,"message":"Insufficient credits"}}"#,
+        Kind::Quota,
+        false,
+    );
+    check(429, &plain("insufficient_quota"), Kind::Quota, false);
+    check(429, &plain("rate_limit_exceeded"), Kind::RateLimited, true);
+    check(
+        400,
+        &plain("invalid_request_error"),
+        Kind::BadRequest,
+        false,
+    );
+    check(404, "404 page not found", Kind::BadRequest, false);
+    check(
+        422,
+        r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#,
+        Kind::BadRequest,
+        false,
+    );
+    for status in [408, 500, 502, 503, 504, 529] {
+        check(status, "", Kind::Unavailable, true);
+    }
+    check(
+        503,
+        r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#,
+        Kind::Unavailable,
+        true,
+    );
+    check(501, "", Kind::Unsupported, false);
+    check(308, "", Kind::BadRequest, false);
+}
+
+#[test]
+fn overflow_says_what_was_needed_and_what_is_allowed() {
+    let overflow = |status: u16, body: &str, needed, allowed| {
+        check(
+            status,
+            body,
+            Kind::ContextOverflow { needed, allowed },
+            false,
+        );
+    };
+    overflow(
+        400,
+        r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":4096}}"#,
+        Some(9001),
+        Some(4096),
+    );
+    overflow(
+        400,
+        r#"{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+        Some(10000),
+        Some(8192),
+    );
+    overflow(
+        400,
+        r#"{"object":"error","message":"This model's maximum context length is 4,096 tokens. However, you requested 5000 tokens (4000 in the messages, 1000 in the completion).","type":"BadRequestError","code":400}"#,
+        Some(5000),
+        Some(4096),
+    );
+    overflow(
+        400,
+        r#"{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+        Some(210000),
+        Some(200000),
+    );
+    overflow(
+        413,
+        r#"{"error":{"code":"context_length_exceeded"}}"#,
+        None,
+        None,
+    );
+}
+
+#[test]
+fn p33_faults_of_the_model_are_told_from_those_of_the_server() {
+    check(
+        500,
+        r#"{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format","type":"server_error"}}"#,
+        Kind::ModelFault,
+        false,
+    );
+    check(
+        502,
+        r#"{"error":{"message":"the call was cut","type":"server_error","code":"truncated"}}"#,
+        Kind::ModelFault,
+        false,
+    );
+    check(
+        400,
+        r#"{"error":{"message":"Failed to call a function.","code":"tool_use_failed"}}"#,
+        Kind::ModelFault,
+        false,
+    );
+    check(
+        500,
+        r#"{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]","type":"server_error"}}"#,
+        Kind::BadRequest,
+        false,
+    );
+    check(
+        500,
+        r#"{"error":{"code":500,"message":"boom","type":"server_error"}}"#,
+        Kind::Unavailable,
+        true,
+    );
+}
+
+#[test]
+fn what_servers_say_is_quoted_on_one_line_and_cut_at_a_character() {
+    let what = |status, body: &str| Fault::of_status(status, body.as_bytes()).what;
+    assert_eq!(what(500, ""), "answered HTTP 500: an empty body");
+    assert_eq!(
+        what(502, "<html><head><title>502 Bad Gateway</title></head>"),
+        "answered HTTP 502: a web page titled \"502 Bad Gateway\""
+    );
+    assert_eq!(
+        what(400, r#"{"error":{"message":"a\n\tb\u001b[31m c"}}"#),
+        "answered HTTP 400: a b[31m c"
+    );
+    assert_eq!(
+        what(400, r#"{"error":"plain"}"#),
+        "answered HTTP 400: plain"
+    );
+    assert_eq!(what(400, r#"{"detail":"why"}"#), "answered HTTP 400: why");
+    let long = excerpt(&"語 ".repeat(500));
+    assert_eq!(long.chars().count(), 200, "{long}");
+    assert!(long.ends_with('…'));
+    assert_eq!(excerpt(&"x".repeat(200)), "x".repeat(200));
+}
