@@ -57,14 +57,14 @@ fn expand(options: &Options, function: &ItemFn, inputs: &[Input]) -> TokenStream
     let arguments: Vec<&Argument> = inputs
         .iter()
         .filter_map(|input| match input {
-            Input::Argument(argument) => Some(argument),
+            Input::Argument(argument) => Some(&**argument),
             _ => None,
         })
         .collect();
     let states: Vec<&State> = inputs
         .iter()
         .filter_map(|input| match input {
-            Input::State(state) => Some(state),
+            Input::State(state) => Some(&**state),
             _ => None,
         })
         .collect();
@@ -233,9 +233,9 @@ fn field_code(argument: &Argument) -> (TokenStream, TokenStream) {
 fn passed(input: &Input) -> TokenStream {
     match input {
         Input::Context => quote!(__context),
-        Input::Argument(Argument { name, form, .. }) => {
-            let value = value(name);
-            match form {
+        Input::Argument(argument) => {
+            let value = value(&argument.name);
+            match argument.form {
                 Form::Owned => quote!(#value),
                 Form::Borrowed => quote!(&#value),
                 Form::OptionalStr => quote!(#value.as_deref()),
