@@ -5,7 +5,7 @@
 //! else sits in an unnamed constant: it sees what the function sees, even inside
 //! another function's body, and adds no names of its own.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ItemFn, Lit, LitStr, ReturnType};
@@ -24,10 +24,7 @@ pub(crate) fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut function: ItemFn = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let at = item
-                .into_iter()
-                .next()
-                .map_or(error.span(), |token| token.span());
+            let at = after_attributes(item).unwrap_or_else(|| error.span());
             let error = syn::Error::new(at, "`#[tool]` is for async functions with a body")
                 .into_compile_error();
             return quote!(#error);
@@ -42,6 +39,17 @@ pub(crate) fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     expand(&options, &function, &inputs)
 }
 
+/// Where an item begins whose attributes are not what is wrong with it.
+fn after_attributes(item: TokenStream) -> Option<Span> {
+    let mut tokens = item.into_iter();
+    loop {
+        match tokens.next()? {
+            TokenTree::Punct(punct) if punct.as_char() == '#' => tokens.next(),
+            token => return Some(token.span()),
+        };
+    }
+}
+
 fn expand(options: &Options, function: &ItemFn, inputs: &[Input]) -> TokenStream {
     let root = &options.root;
     let ident = &function.sig.ident;
@@ -49,14 +57,14 @@ fn expand(options: &Options, function: &ItemFn, inputs: &[Input]) -> TokenStream
     let arguments: Vec<&Argument> = inputs
         .iter()
         .filter_map(|input| match input {
-            Input::Argument(argument) => Some(argument),
+            Input::Argument(argument) => Some(&**argument),
             _ => None,
         })
         .collect();
     let states: Vec<&State> = inputs
         .iter()
         .filter_map(|input| match input {
-            Input::State(state) => Some(state),
+            Input::State(state) => Some(&**state),
             _ => None,
         })
         .collect();
@@ -225,9 +233,9 @@ fn field_code(argument: &Argument) -> (TokenStream, TokenStream) {
 fn passed(input: &Input) -> TokenStream {
     match input {
         Input::Context => quote!(__context),
-        Input::Argument(Argument { name, form, .. }) => {
-            let value = value(name);
-            match form {
+        Input::Argument(argument) => {
+            let value = value(&argument.name);
+            match argument.form {
                 Form::Owned => quote!(#value),
                 Form::Borrowed => quote!(&#value),
                 Form::OptionalStr => quote!(#value.as_deref()),

@@ -15,9 +15,9 @@ use crate::options::check_name;
 /// What becomes of each argument of the function, in order.
 pub(crate) enum Input {
     /// Given by the model.
-    Argument(Argument),
+    Argument(Box<Argument>),
     /// Given when the tool is made.
-    State(State),
+    State(Box<State>),
     /// The context of the call.
     Context,
 }
@@ -204,16 +204,16 @@ fn argument(typed: &mut PatType, errors: &mut Errors) -> Option<Input> {
         }
     };
     if taken.state {
-        return Some(Input::State(State { name, owned, form }));
+        return Some(Input::State(Box::new(State { name, owned, form })));
     }
-    Some(Input::Argument(Argument {
+    Some(Input::Argument(Box::new(Argument {
         name,
         owned,
         form,
         passed_on: taken.passed_on,
         default: taken.default,
         docs,
-    }))
+    })))
 }
 
 /// What an argument's attributes ask for.

@@ -72,22 +72,46 @@
 //! # }
 //! ```
 //!
-//! The words on this page are those of `toolcrib-core`; a program needs no other
-//! dependency than this crate to define tools, argument types included.
+//! An [`Agent`] asks a model questions and runs the tools that it calls, within a
+//! [`Budget`]. It ends with an [`Outcome`]: an answer, or the reason why there is
+//! none. A model is any [`models::Model`]: a [`models::ChatModel`] over the network,
+//! or a script in a test; `examples/budgeted.rs` shows both sides of that.
+//!
+//! A program needs no other dependency than this crate to define tools, argument
+//! types included. A crate that only defines tools can leave out the loop with
+//! `default-features = false`.
 
 mod output;
+mod private;
+
 #[doc(hidden)]
 pub mod __private {
     //! What generated code names; not part of the public interface.
     pub use crate::private::*;
 }
-mod private;
+
+#[cfg(feature = "agent")]
+pub mod models;
+#[cfg(feature = "agent")]
+pub mod session {
+    //! The append-only record of runs, and what can be read from it.
+    pub use toolcrib_session::{
+        Entry, IdError, Meta, Repaired, Row, Session, SessionError, SessionId, SessionLog, repair,
+    };
+}
 
 pub use output::{IntoToolOutput, Json};
+#[cfg(feature = "agent")]
+pub use toolcrib_agent::{
+    Agent, AgentBuilder, AgentError, Answer, Budget, BudgetError, Event, Limit, Outcome,
+    OutcomeKind, Report, RunError, Sink, Unanswered,
+};
 pub use toolcrib_core::{
     Arguments, BoxFuture, CancellationToken, Confirming, Content, Deferring, Effect, Exposure,
     Filtered, Footprint, Mode, Permission, Prefixed, Preview, Progress, Registry, RegistryError,
     Renamed, ResultForm, Schema, SchemaError, Selector, SourceId, Tool, ToolContext, ToolError,
     ToolErrorKind, ToolName, ToolOutput, ToolSource, ToolSpec, Visibility,
 };
+#[cfg(feature = "agent")]
+pub use toolcrib_dispatch::DispatchLimits;
 pub use toolcrib_macros::{argument, tool};

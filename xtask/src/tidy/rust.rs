@@ -166,8 +166,14 @@ pub(crate) fn lines_without_tests(source: &str) -> usize {
         .count()
 }
 
+/// Whether the whole file is a test.
+pub(crate) fn is_test(path: &str) -> bool {
+    path.split('/')
+        .any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"))
+}
+
 /// For each line, whether it lies in an inline test module.
-fn tested_lines(source: &str) -> Vec<bool> {
+pub(crate) fn tested_lines(source: &str) -> Vec<bool> {
     let code = code_only(source);
     let mut tested = vec![false; source.lines().count()];
     let mut from = 0;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Report;
-use super::rust::{code_only, lines_without_tests, without_tests};
+use super::rust::{code_only, is_test, lines_without_tests, without_tests};
 use crate::repo::Repo;
 
 const FILE_WARNS: usize = 600;
@@ -33,10 +33,10 @@ pub(crate) fn check(repo: &Repo, report: &mut Report) {
     let mut crates: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, text) in repo.files().filter(|(path, _)| path.ends_with(".rs")) {
         integration_tests(path, report);
-        let Some((package, inside)) = path.split_once("/src/") else {
+        let Some((package, _)) = path.split_once("/src/") else {
             continue;
         };
-        if is_test(inside) || path.contains("/tests/") {
+        if is_test(path) {
             continue;
         }
         let lines = lines_without_tests(text);
@@ -70,12 +70,6 @@ pub(crate) fn check(repo: &Repo, report: &mut Report) {
             );
         }
     }
-}
-
-fn is_test(inside: &str) -> bool {
-    inside
-        .split('/')
-        .any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"))
 }
 
 fn prints(path: &str, text: &str, report: &mut Report) {

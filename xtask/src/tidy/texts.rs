@@ -2,6 +2,7 @@
 //! names of package registries, which differ from place to place.
 
 use super::Report;
+use super::rust::{is_test, tested_lines};
 use crate::repo::Repo;
 
 /// The words in two halves, so that this file does not hold them.
@@ -15,13 +16,11 @@ const HOSTS: &[(&str, &str)] = &[
     ("proxy.golang", ".org"),
 ];
 
-const FOLDERS: &[(&str, &str)] = &[
-    ("/ro", "ot/"),
-    ("/ho", "me/"),
-    ("/Us", "ers/"),
-    ("/wo", "rk/"),
-    ("C:\\Us", "ers\\"),
-];
+/// Where one machine keeps its things.
+const FOLDERS: &[(&str, &str)] = &[("/ro", "ot/"), ("/wo", "rk/")];
+
+/// Where people keep theirs. Tests may make some up.
+const HOMES: &[(&str, &str)] = &[("/ho", "me/"), ("/Us", "ers/"), ("C:\\Us", "ers\\")];
 
 /// Where cargo itself writes the registry's name.
 const LOCKED: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -38,7 +37,12 @@ pub(crate) fn check(repo: &Repo, report: &mut Report) {
 }
 
 fn plain(path: &str, text: &str, report: &mut Report) {
-    for (number, line) in text.lines().enumerate() {
+    let tested = match path.ends_with(".rs") {
+        true if is_test(path) => vec![true; text.lines().count()],
+        true => tested_lines(text),
+        false => vec![false; text.lines().count()],
+    };
+    for (number, (line, tested)) in text.lines().zip(tested).enumerate() {
         let place = || format!("{path}:{}", number + 1);
         for (a, b) in HOSTS {
             if line.contains(&format!("{a}{b}")) {
@@ -48,7 +52,8 @@ fn plain(path: &str, text: &str, report: &mut Report) {
                 );
             }
         }
-        for (a, b) in FOLDERS {
+        let homes = if tested { &[] } else { HOMES };
+        for (a, b) in FOLDERS.iter().chain(homes) {
             let folder = format!("{a}{b}");
             let absolute = line.match_indices(&folder).any(|(at, _)| {
                 !line[..at]
@@ -97,7 +102,7 @@ mod tests {
                 "{errors}"
             );
         }
-        for (a, b) in FOLDERS {
+        for (a, b) in FOLDERS.iter().chain(HOMES) {
             let errors = found("src/a.rs", &format!("open(\"{a}{b}x\")"));
             assert!(errors.contains("make it relative"), "{errors}");
         }

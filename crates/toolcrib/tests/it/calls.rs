@@ -80,8 +80,8 @@ async fn nested_types_refuse_wrong_names_too() {
     let tool = go::tool();
     let both = r#"{"to":[{"by":"Line","line":3},{"by":"Name","name":"b"}]}"#;
     assert_eq!(call(&tool, both).await, "3,b");
-    insta::assert_snapshot!(call(&tool, r#"{"to":[{"by":"Line","line":3,"column":1}]}"#).await, @"");
-    insta::assert_snapshot!(call(&tool, r#"{"to":[{"by":"Word"}]}"#).await, @"");
+    insta::assert_snapshot!(call(&tool, r#"{"to":[{"by":"Line","line":3,"column":1}]}"#).await, @"error: bad argument `to[0]`: unknown field `column`, expected `line`");
+    insta::assert_snapshot!(call(&tool, r#"{"to":[{"by":"Word"}]}"#).await, @"error: bad argument `to[0].by`: unknown variant `Word`, expected `Line` or `Name`");
 }
 
 struct Counter {
