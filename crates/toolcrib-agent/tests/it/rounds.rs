@@ -205,7 +205,7 @@ async fn l03_nothing_but_calls_in_the_final_round_is_an_empty_answer() {
 }
 
 #[tokio::test]
-async fn l05_l06_one_attempt_more_and_then_the_last_rejection_is_told() {
+async fn l06_when_all_is_spent_the_rounds_and_the_last_rejection_are_told() {
     let model = model([
         look(),
         Turn::text("<tool_call>"),
