@@ -1,6 +1,7 @@
 //! Where requests go, what may be said about it, and the client that sends them.
 
 use std::error::Error as _;
+use std::net::IpAddr;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -66,7 +67,8 @@ impl Endpoint {
             .map(|port| format!(":{port}"))
             .unwrap_or_default();
         let shown = format!("{}://{host}{port}{path}", url.scheme());
-        let local = host == "localhost" || host.starts_with("127.") || host == "[::1]";
+        let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        let local = host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback());
         Ok(Endpoint {
             shown,
             local,
