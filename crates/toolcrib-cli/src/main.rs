@@ -1,3 +1,59 @@
 //! The `toolcrib` command.
 
-fn main() {}
+mod args;
+mod ask;
+mod config;
+mod exit;
+mod graph_cmd;
+mod model;
+mod panics;
+mod place;
+mod question;
+mod snapshot;
+mod terminal;
+mod trust;
+mod trust_cmd;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use args::{Cli, Command};
+use exit::{CliError, Status};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log_to_stderr();
+    match panics::guarded(|| run(&cli.command)) {
+        Ok(status) => status.into(),
+        Err(error) => {
+            terminal::say(&format!("toolcrib: {error}"));
+            error.code()
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<Status, CliError> {
+    match command {
+        Command::Ask(args) => ask::run(args),
+        Command::Graph(args) => graph_cmd::run(args),
+        Command::Trust(args) => trust_cmd::run(args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "toolcrib", &mut script);
+            terminal::print(&String::from_utf8_lossy(&script));
+            Ok(Status::Success)
+        }
+    }
+}
+
+/// Logs only when `TOOLCRIB_LOG` asks for them, as in `TOOLCRIB_LOG=debug`.
+fn log_to_stderr() {
+    use tracing_subscriber::EnvFilter;
+    if let Ok(filter) = EnvFilter::try_from_env("TOOLCRIB_LOG") {
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .init();
+    }
+}

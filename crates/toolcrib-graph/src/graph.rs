@@ -5,9 +5,13 @@
 //! else relies on and checks that no edge lost an end. Ranking and rendering
 //! live with the lookups, not here.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::fmt::Write;
 
-use crate::model::{CallSite, Edge, FileId, FileInfo, Node, NodeId, SiteState, Str, Text};
+use crate::model::{
+    CallSite, Edge, FileId, FileInfo, Node, NodeId, NodeKind, SiteState, Str, Text,
+};
 
 /// What a provider found, before ordering and indexing.
 #[derive(Default)]
@@ -155,6 +159,26 @@ impl CodeGraph {
         &self.files[id.0 as usize]
     }
 
+    /// The nodes of one file with their ids: the file's own, then its symbols by
+    /// start byte.
+    pub fn nodes_in(&self, file: FileId) -> impl Iterator<Item = (NodeId, &Node)> {
+        let from = self.nodes.partition_point(|n| n.file < file);
+        (from as u32..)
+            .map(NodeId)
+            .zip(&self.nodes[from..])
+            .take_while(move |(_, n)| n.file == file)
+    }
+
+    /// The innermost symbol whose definition holds all lines of a range; imports
+    /// and the file itself are none.
+    pub fn innermost(&self, file: FileId, start_line: u32, end_line: u32) -> Option<NodeId> {
+        self.nodes_in(file)
+            .filter(|(_, n)| !matches!(n.kind, NodeKind::File | NodeKind::Import))
+            .filter(|(_, n)| n.span.start_line <= start_line && end_line <= n.span.end_line)
+            .min_by_key(|(id, n)| (n.span.end_line - n.span.start_line, Reverse(*id)))
+            .map(|(id, _)| id)
+    }
+
     /// The node with exactly this qualified name.
     pub fn by_qualified_name(&self, name: &str) -> Option<NodeId> {
         self.by_qualified_name.get(name).copied()
@@ -191,6 +215,29 @@ impl CodeGraph {
             .into_iter()
             .flatten()
             .map(|&i| &self.sites[i as usize])
+    }
+
+    /// The whole graph as text, for comparing two builds: everything but the
+    /// files' texts, in the graph's own order.
+    pub fn dump(&self) -> String {
+        let mut out = String::new();
+        for file in &self.files {
+            let language = file.language.map_or("-", |l| l.name);
+            let _ = writeln!(out, "file {} {language} {}", file.path, file.size);
+        }
+        for node in &self.nodes {
+            let _ = writeln!(out, "node {node:?}");
+        }
+        for edge in &self.edges {
+            let _ = writeln!(out, "edge {edge:?}");
+        }
+        for site in &self.sites {
+            let _ = writeln!(out, "site {site:?}");
+        }
+        for text in &self.texts {
+            let _ = writeln!(out, "text {text:?}");
+        }
+        out
     }
 
     /// How many call sites are in each state, in the order resolved, ambiguous,

@@ -14,12 +14,14 @@
 //! ```
 
 mod chat;
+mod navigator;
 mod retry;
 mod script;
 mod select;
 mod sse;
 
 pub use chat::{ChatModel, ChatOptions, Key, Vendor};
+pub use navigator::Navigator;
 pub use retry::RetryPolicy;
 pub use script::ScriptModel;
 pub use select::{Env, Hint, ModelSpec, hints};

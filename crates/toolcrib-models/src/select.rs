@@ -9,6 +9,7 @@ use std::sync::Arc;
 use toolcrib_core::{Model, ModelError, ModelErrorKind as Kind};
 
 use crate::chat::{ChatModel, ChatOptions, Key, Vendor};
+use crate::navigator::Navigator;
 use crate::script::ScriptModel;
 
 /// Looks up an environment variable.
@@ -158,9 +159,7 @@ impl ModelSpec {
         }
         match self {
             ModelSpec::Script(file) => Ok(Arc::new(ScriptModel::open(file)?)),
-            _ => Err(unsupported(
-                "builtin:navigator is not part of this build; name another model",
-            )),
+            _ => Ok(Arc::new(Navigator::new())),
         }
     }
 }

@@ -1,1 +1,42 @@
 //! An append-only session log that survives crashes.
+//!
+//! A session is one file of JSON Lines. [`SessionLog`] appends [`Row`]s, one
+//! `write` per complete line under a lock that other processes respect, so that
+//! no crash and no second writer can tear a row that was written before.
+//! [`Session`] reads a file back, and [`repair`] makes a transcript that every
+//! provider accepts out of whatever a crash left.
+//!
+//! It knows nothing of the loop: which rows are written, and when they are
+//! synced to disk, is the caller's choice.
+//!
+//! ```
+//! use toolcrib_core::Message;
+//! use toolcrib_session::{Meta, Row, Session, SessionLog};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let dir = tempfile::tempdir()?;
+//! let log = SessionLog::create(dir.path(), Meta::new("openai:some-model"))?;
+//! log.append(&Row::message(Message::user("Where is main?")))?;
+//! log.sync()?;
+//! let session = Session::read(log.path())?;
+//! assert_eq!(session.history().len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod id;
+mod log;
+mod read;
+mod repair;
+mod row;
+
+pub use error::SessionError;
+pub use id::{IdError, SessionId};
+pub use log::SessionLog;
+pub use read::{Entry, Session};
+pub use repair::{Repaired, repair};
+pub use row::{
+    ActivationRow, FORMAT, FinishedRow, MessageRow, Meta, NoteRow, PlanRow, ResultRow, Row,
+    UsageRow,
+};

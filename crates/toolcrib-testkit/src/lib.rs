@@ -3,3 +3,5 @@
 mod server;
 
 pub use server::{Answer, ByteServer, Received};
+pub mod scripted;
+pub mod tools;

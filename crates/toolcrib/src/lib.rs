@@ -1,1 +1,117 @@
-//! A library that gives a model the right tools and a loop that always ends inside a budget.
+//! Gives a language model the right few tools, and a loop that always ends inside
+//! a budget.
+//!
+//! A tool is a documented async function. The attribute [`tool`] reads its name,
+//! description and argument schema off the function, so they cannot drift apart;
+//! the function itself stays an ordinary one, to be called and tested as such.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::sync::Arc;
+//! use toolcrib::{Json, Registry, ToolContext, ToolError, argument, tool};
+//!
+//! type Stock = BTreeMap<String, u32>;
+//!
+//! /// Which way to sort.
+//! #[argument]
+//! enum Order {
+//!     /// Alphabetically.
+//!     Name,
+//!     /// Scarcest first.
+//!     Amount,
+//! }
+//!
+//! /// Lists what is in stock, by name or by amount.
+//! #[tool(effect = "read_only", result = "lookup")]
+//! async fn list_stock(
+//!     #[state] stock: &Arc<Stock>,
+//!     /// By name when absent.
+//!     order: Option<Order>,
+//!     /// Longest list wanted.
+//!     #[default(50)]
+//!     limit: usize,
+//! ) -> Json<Vec<(String, u32)>> {
+//!     let mut items: Vec<_> = stock.iter().map(|(name, n)| (name.clone(), *n)).collect();
+//!     if let Some(Order::Amount) = order {
+//!         items.sort_by_key(|(_, n)| *n);
+//!     }
+//!     items.truncate(limit);
+//!     Json(items)
+//! }
+//!
+//! /// Adds two numbers.
+//! #[tool(effect = "read_only")]
+//! async fn add(a: i64, b: i64) -> Result<i64, ToolError> {
+//!     a.checked_add(b).ok_or_else(|| ToolError::bad_args("the sum is too large; use smaller numbers"))
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stock = Arc::new(Stock::from([("bolt".into(), 12), ("nut".into(), 3)]));
+//! let mut registry = Registry::new();
+//! registry.insert(add::tool())?;
+//! registry.insert(list_stock::tool(stock))?;
+//!
+//! // As a function it is still there.
+//! assert_eq!(add(2, 3).await?, 5);
+//!
+//! // As a tool it takes what a model writes, and says what is wrong with it.
+//! let tool = registry.get("list_stock").ok_or("not registered")?;
+//! let call = |arguments: &'static str| async move {
+//!     let arguments = toolcrib::Arguments::parse(arguments)?;
+//!     tool.call(&arguments, &ToolContext::detached("call-1")).await
+//! };
+//! let listed = call(r#"{"order":"Amount"}"#).await?;
+//! assert_eq!(listed, toolcrib::ToolOutput::text(r#"[["nut",3],["bolt",12]]"#));
+//! let refused = call(r#"{"sort":"Amount"}"#).await.unwrap_err();
+//! assert_eq!(
+//!     refused.for_model(),
+//!     "error: bad argument `sort`: unknown field `sort`, expected `order` or `limit`",
+//! );
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An [`Agent`] asks a model questions and runs the tools that it calls, within a
+//! [`Budget`]. It ends with an [`Outcome`]: an answer, or the reason why there is
+//! none. A model is any [`models::Model`]: a [`models::ChatModel`] over the network,
+//! or a script in a test; `examples/budgeted.rs` shows both sides of that.
+//!
+//! A program needs no other dependency than this crate to define tools, argument
+//! types included. A crate that only defines tools can leave out the loop with
+//! `default-features = false`.
+
+mod output;
+mod private;
+
+#[doc(hidden)]
+pub mod __private {
+    //! What generated code names; not part of the public interface.
+    pub use crate::private::*;
+}
+
+#[cfg(feature = "agent")]
+pub mod models;
+#[cfg(feature = "agent")]
+pub mod session {
+    //! The append-only record of runs, and what can be read from it.
+    pub use toolcrib_session::{
+        Entry, IdError, Meta, Repaired, Row, Session, SessionError, SessionId, SessionLog, repair,
+    };
+}
+
+pub use output::{IntoToolOutput, Json};
+#[cfg(feature = "agent")]
+pub use toolcrib_agent::{
+    Agent, AgentBuilder, AgentError, Answer, Budget, BudgetError, Event, Limit, Outcome,
+    OutcomeKind, Report, RunError, Sink, Unanswered,
+};
+pub use toolcrib_core::{
+    Arguments, BoxFuture, CancellationToken, Confirming, Content, Deferring, Effect, Exposure,
+    Filtered, Footprint, Mode, Permission, Prefixed, Preview, Progress, Registry, RegistryError,
+    Renamed, ResultForm, Schema, SchemaError, Selector, SourceId, Tool, ToolContext, ToolError,
+    ToolErrorKind, ToolName, ToolOutput, ToolSource, ToolSpec, Visibility,
+};
+#[cfg(feature = "agent")]
+pub use toolcrib_dispatch::DispatchLimits;
+pub use toolcrib_macros::{argument, tool};

@@ -1,0 +1,361 @@
+//! Does what a [`Run`] says: the only part of the loop that waits.
+
+use std::future::pending;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use toolcrib_core::{
+    CancellationToken, Cost, ModelError, Price, Reply, ReplyEvent, Request, Usage,
+};
+use toolcrib_dispatch::{DispatchEvent, Prepared, RunContext};
+use toolcrib_session::Row;
+use tracing::Instrument;
+use tracing::field::Empty;
+
+use crate::journal::Journal;
+use crate::{
+    Agent, Answer, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run, RunError, Step,
+};
+
+mod finish;
+mod watch;
+
+use watch::{millis, watched, watched_call};
+
+/// How long a request under way may go on after the time limit, so that an
+/// answer half written is not lost: a quarter of the limit, at most this.
+const MOST_GRACE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Driver<'a> {
+    agent: &'a Agent,
+    run: Run,
+    cancel: CancellationToken,
+    journal: Journal<'a>,
+    began: Instant,
+    /// Of the run when it was stored, if it was.
+    before: Duration,
+    /// Text of a reply that never ended.
+    unfinished: String,
+}
+
+/// What a wait for the model came to.
+enum Waited {
+    Replied(Result<Reply, ModelError>),
+    Cancelled,
+    Late,
+}
+
+impl<'a> Driver<'a> {
+    pub(crate) fn new(agent: &'a Agent, run: Run, cancel: CancellationToken) -> Driver<'a> {
+        Driver {
+            agent,
+            journal: Journal::new(agent.session.as_ref()),
+            began: Instant::now(),
+            before: run.elapsed(),
+            unfinished: String::new(),
+            cancel,
+            run,
+        }
+    }
+
+    pub(crate) async fn drive<A>(mut self, answer: &Answer<A>) -> Outcome<A> {
+        let model = &self.agent.model.profile().id;
+        let span = tracing::info_span!(
+            "invoke_agent",
+            gen_ai.operation.name = "invoke_agent",
+            gen_ai.request.model = %model,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            error.r#type = Empty,
+        );
+        let own = span.clone();
+        async {
+            let ended = self.all_steps(answer).await;
+            let outcome = self.outcome(answer, ended).await;
+            record_usage(&own, &outcome.report().usage);
+            if outcome.kind() != OutcomeKind::Answered {
+                own.record("error.type", tracing::field::debug(outcome.kind()));
+            }
+            outcome
+        }
+        .instrument(span)
+        .await
+    }
+
+    /// The answer, if one was accepted on the way; an error if there can be no
+    /// further step.
+    async fn all_steps<A>(&mut self, answer: &Answer<A>) -> Result<Option<A>, RunError> {
+        let agent = self.agent;
+        self.emit(|run| Event::RunStarted {
+            model: agent.model.profile().id.clone(),
+            rounds: run.budget().rounds,
+        });
+        if !agent.plan.tools().is_empty() {
+            self.emit(|_| Event::SurfaceChanged {
+                exposed: agent.plan.tools().iter().map(|t| t.name.clone()).collect(),
+                fingerprint: agent.plan.fingerprint().clone(),
+            });
+        }
+        if !agent.plan_logged.swap(true, Ordering::Relaxed) {
+            let fingerprint = || agent.plan.fingerprint().clone();
+            self.journal
+                .append(|| Row::plan(fingerprint(), "initial"))?;
+        }
+        let mut accepted = None;
+        loop {
+            self.run.tick(self.elapsed());
+            // An answer that is complete was paid for.
+            if self.cancel.is_cancelled() && !self.run.is_checking() {
+                self.run.cancelled();
+            }
+            self.journal.messages(&mut self.run, &[])?;
+            match self.run.step() {
+                Step::CallModel(call) => {
+                    // What was said before is on disk before more is spent.
+                    self.journal.sync().await?;
+                    self.call_model(call).await?;
+                }
+                Step::RunCalls(calls) => self.run_calls(calls).await?,
+                Step::CheckAnswer(text) => match answer.parse(&text) {
+                    Ok(value) => {
+                        accepted = Some(value);
+                        self.run.answer_accepted()?;
+                    }
+                    Err(error) => self.run.answer_rejected(&error)?,
+                },
+                Step::Done(_) => {
+                    self.journal.messages(&mut self.run, &[])?;
+                    self.pass_on_events();
+                    return Ok(accepted);
+                }
+            }
+            self.pass_on_events();
+        }
+    }
+
+    async fn call_model(&mut self, call: ModelCall) -> Result<(), RunError> {
+        let agent = self.agent;
+        self.emit(|_| Event::TurnStarted {
+            round: call.round,
+            rounds: call.rounds,
+            final_round: call.final_round,
+            extra: call.extra,
+        });
+        let began = Instant::now();
+        let model = &agent.model.profile().id;
+        let span = tracing::info_span!(
+            "chat",
+            otel.name = Empty,
+            gen_ai.operation.name = "chat",
+            gen_ai.request.model = %model,
+            gen_ai.response.finish_reasons = Empty,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            error.r#type = Empty,
+        );
+        if !span.is_disabled() {
+            span.record("otel.name", format!("chat {model}"));
+        }
+        let waited = self.wait_for_model(&call).instrument(span.clone()).await;
+        let ms = millis(began.elapsed());
+        match waited {
+            Waited::Cancelled => self.run.cancelled(),
+            Waited::Late => self.run.stopped(Limit::WallTime),
+            Waited::Replied(Err(error)) => {
+                if !span.is_disabled() {
+                    span.record("error.type", tracing::field::debug(&error.kind));
+                }
+                tracing::info!(round = call.round, ms, error = %error, "model turn failed");
+                self.run.model_failed(&error)?;
+                if let Step::CallModel(again) = self.run.step() {
+                    let reason = format!("{error}; asked again with {:?}", again.tool_choice);
+                    self.emit(|_| Event::Retrying {
+                        attempt: 2,
+                        wait_ms: 0,
+                        reason: reason.into(),
+                    });
+                } else {
+                    return Err(RunError::Model(error));
+                }
+            }
+            Waited::Replied(Ok(mut reply)) => {
+                self.unfinished.clear();
+                if reply.cost.is_none() {
+                    let price = agent.model.profile().price;
+                    reply.cost = price.and_then(|price| estimate(price, &reply.usage));
+                }
+                record_usage(&span, &reply.usage);
+                if !span.is_disabled() {
+                    span.record(
+                        "gen_ai.response.finish_reasons",
+                        tracing::field::debug(&reply.finish),
+                    );
+                }
+                let calls = reply.message.calls().count();
+                let text_bytes = text_bytes(&reply);
+                tracing::info!(
+                    round = call.round,
+                    rounds = call.rounds,
+                    last = call.final_round,
+                    calls,
+                    answer_bytes = text_bytes,
+                    ms,
+                    "model turn"
+                );
+                self.emit(|_| Event::TurnFinished {
+                    round: call.round,
+                    calls: calls as u32,
+                    text_bytes,
+                    finish: reply.finish.clone(),
+                    usage: Usage {
+                        raw: None,
+                        ..reply.usage.clone()
+                    },
+                    cost: reply.cost,
+                    ms,
+                });
+                let (usage, cost) = (reply.usage.clone(), reply.cost);
+                self.run.model_replied(reply)?;
+                self.journal
+                    .append(|| Row::usage(call.round, usage, cost, ms))?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn wait_for_model(&mut self, call: &ModelCall) -> Waited {
+        let agent = self.agent;
+        self.unfinished.clear();
+        let deadline = self.deadline();
+        let request = Request {
+            plan: &agent.plan,
+            history: self.run.history(),
+            tool_choice: &call.tool_choice,
+            max_output_tokens: agent.max_output_tokens,
+        };
+        let shown = &mut self.unfinished;
+        let mut on_event = |event: ReplyEvent<'_>| {
+            if let ReplyEvent::Text(text) = event {
+                shown.push_str(text);
+            }
+            if let Some(sink) = &agent.sink
+                && let Some(event) = watched(event)
+            {
+                sink.emit(&event);
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Waited::Cancelled,
+            () = until(deadline) => Waited::Late,
+            reply = agent.model.stream(request, &mut on_event) => Waited::Replied(reply),
+        }
+    }
+
+    async fn run_calls(&mut self, planned: Vec<PlannedCall>) -> Result<(), RunError> {
+        let agent = self.agent;
+        let batch: Vec<Prepared> = planned
+            .iter()
+            .map(|planned| match &planned.refusal {
+                Some(refusal) => Prepared::refused(&planned.call, refusal.to_error()),
+                None => agent.dispatcher.prepare(&planned.call),
+            })
+            .collect();
+        self.run
+            .calls_prepared(batch.iter().map(|prepared| prepared.call.clone()))?;
+        self.journal.messages(&mut self.run, &[])?;
+
+        let cx = RunContext::new(self.cancel.child_token());
+        let mut on_event = |event: DispatchEvent<'_>| {
+            if let Some(sink) = &agent.sink
+                && let Some(event) = watched_call(event)
+            {
+                sink.emit(&event);
+            }
+        };
+        let deadline = self.deadline();
+        let mut outcomes = {
+            let mut running = std::pin::pin!(agent.dispatcher.run(&batch, &cx, &mut on_event));
+            tokio::select! {
+                biased;
+                outcomes = &mut running => outcomes,
+                () = until(deadline) => {
+                    cx.cancel.cancel();
+                    running.await
+                }
+            }
+        };
+        let results = outcomes
+            .iter_mut()
+            .map(|outcome| outcome.result.clone())
+            .collect();
+        self.run.calls_done(results)?;
+        self.journal.messages(&mut self.run, &outcomes)?;
+        Ok(())
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.before + self.began.elapsed()
+    }
+
+    /// When a wait under way is given up.
+    fn deadline(&self) -> Option<Instant> {
+        let limit = self.run.budget().wall_time?;
+        let left = limit.saturating_sub(self.before);
+        self.began.checked_add(left + MOST_GRACE.min(limit / 4))
+    }
+
+    fn emit(&self, event: impl FnOnce(&Run) -> Event) {
+        if let Some(sink) = &self.agent.sink {
+            sink.emit(&event(&self.run));
+        }
+    }
+
+    fn pass_on_events(&mut self) {
+        for event in self.run.take_events() {
+            self.emit(|_| event);
+        }
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => pending().await,
+    }
+}
+
+/// What the reply costs by a price table, when its tokens are known.
+fn estimate(price: Price, usage: &Usage) -> Option<Cost> {
+    const MILLION: f64 = 1e6;
+    let (input, output) = (usage.input?, usage.output?);
+    let cached = usage.cached.unwrap_or(0).min(input);
+    let usd = (input - cached) as f64 * price.input
+        + cached as f64 * price.cached
+        + output as f64 * price.output;
+    Some(Cost {
+        usd: usd / MILLION,
+        partial: false,
+        estimated: true,
+    })
+}
+
+fn text_bytes(reply: &Reply) -> u64 {
+    let bytes = reply.message.blocks.iter().map(|block| match block {
+        toolcrib_core::Block::Text(text) => text.len() as u64,
+        _ => 0,
+    });
+    bytes.sum()
+}
+
+fn record_usage(span: &tracing::Span, usage: &Usage) {
+    if span.is_disabled() {
+        return;
+    }
+    if let Some(tokens) = usage.input {
+        span.record("gen_ai.usage.input_tokens", tokens);
+    }
+    if let Some(tokens) = usage.output {
+        span.record("gen_ai.usage.output_tokens", tokens);
+    }
+}

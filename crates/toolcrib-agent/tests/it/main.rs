@@ -1,0 +1,14 @@
+//! The loop against scripted models and real dispatch.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod answers;
+mod budgets;
+mod calls;
+mod endings;
+mod events;
+mod random;
+mod rounds;
+mod sessions;
+mod spans;
+mod support;

@@ -1,0 +1,220 @@
+//! The command line as typed: raw values, nothing resolved.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+/// Answers questions about a repository and shows what its code graph knows.
+#[derive(Debug, Parser)]
+#[command(
+    name = "toolcrib",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Answer a question about a repository, with verified citations
+    Ask(AskArgs),
+    /// Look things up in the repository's code graph
+    Graph(GraphArgs),
+    /// Let this repository's toolcrib.toml choose a model, after showing what it says
+    Trust(TrustArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell to complete for
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = ASK_HELP)]
+pub(crate) struct AskArgs {
+    /// The question; read from standard input when absent or `-`
+    #[arg(value_name = "QUESTION")]
+    pub(crate) question: Vec<String>,
+
+    /// Model to ask: builtin:navigator, openai:NAME, openrouter:NAME, ollama:NAME,
+    /// http://HOST/v1#NAME or script:FILE
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// Most rounds with the model [default: 20]
+    #[arg(long, value_name = "N")]
+    pub(crate) rounds: Option<u32>,
+
+    /// Most tokens of the whole run, prompts and replies together
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+
+    /// Most US dollars of the whole run, as far as the provider reports them
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
+    pub(crate) max_cost: Option<f64>,
+
+    /// Longest run, such as 90s, 5m or 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) max_time: Option<std::time::Duration>,
+
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+
+    /// Print the answer and errors, nothing else
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Keep no session file
+    #[arg(long)]
+    pub(crate) no_session: bool,
+}
+
+const ASK_HELP: &str = "\
+Without --model the configured one answers, else the built-in navigator, which needs no key and
+no network: it looks things up and quotes what it finds.
+
+Exit status: 0 answered, 1 failed, 2 wrong usage, 3 a budget ended the run without an answer,
+130 interrupted.";
+
+/// Which repository is meant.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// Directory to read; by default the repository around the current directory
+    #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The answer
+    Text,
+    /// One JSON object a line for each event, the answer last
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Trust without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GraphArgs {
+    #[command(subcommand)]
+    pub(crate) lookup: GraphCommand,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GraphCommand {
+    /// What was read, what was left out and why, and how call sites ended
+    Stats,
+    /// Find symbols by name, word or text
+    Search {
+        /// Name, part of a name, or words
+        query: String,
+        /// Only symbols of this kind, such as function or struct
+        #[arg(long)]
+        kind: Option<String>,
+        /// Only below this path
+        #[arg(long)]
+        path: Option<String>,
+        /// How many to show, at most 50 [default: 20]
+        #[arg(long)]
+        limit: Option<u32>,
+    },
+    /// Show a symbol, file or directory with its members and edges, or a path `a -> b`
+    Explore {
+        /// Qualified name, path, or `a -> b`
+        query: String,
+    },
+    /// Show who uses a symbol and what it uses
+    Neighbors {
+        /// Name or qualified name
+        name: String,
+        /// in, out or both [default: both]
+        #[arg(long)]
+        direction: Option<String>,
+        /// Only edges of these kinds, such as calls
+        #[arg(long, value_delimiter = ',')]
+        kinds: Vec<String>,
+    },
+    /// Print numbered lines of a file
+    Source {
+        /// Path, or PATH:LINE, or PATH:START-END
+        path: String,
+        /// First line [default: 1]
+        start: Option<u32>,
+        /// Last line [default: 40 after the first]
+        end: Option<u32>,
+    },
+    /// List files with language and size
+    Files {
+        /// Only below this path
+        path: Option<String>,
+        /// Only paths that match, such as `**/*.rs`
+        #[arg(long)]
+        glob: Option<String>,
+    },
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
+        _ => Err("expected an amount above 0, such as 0.50".into()),
+    }
+}
+
+/// Reads `90`, `90s`, `1.5m`, `2h` and `500ms`; a bare number is seconds.
+pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let split = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let wanted = || "expected a time above 0, such as 90s, 5m or 1h".to_owned();
+    let factor = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wanted()),
+    };
+    let seconds = number.trim().parse::<f64>().ok().map(|n| n * factor);
+    seconds
+        .and_then(|s| std::time::Duration::try_from_secs_f64(s).ok())
+        .filter(|time| !time.is_zero())
+        .ok_or_else(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+    use std::time::Duration;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_take_units_and_refuse_nonsense() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        for bad in ["", "0", "-1s", "5 parsecs", "1e300h", "nan"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! An answer and what its citations were found to be.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use toolcrib_agent::Answer;
+use toolcrib_graph::{AnswerCheck, CitedState, Lookup};
+
+use crate::terminal::Dress;
+
+/// A final answer held against the graph.
+#[derive(Debug)]
+pub(super) struct Cited {
+    pub(super) text: String,
+    pub(super) check: AnswerCheck,
+}
+
+/// Accepts any text whose citations hold. The first answer with faults goes back
+/// with what is wrong; a second one is taken, and its faults are marked: an
+/// answer with a marked fault is worth more than none.
+pub(super) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
+    let returned = AtomicBool::new(false);
+    Answer::checked(move |text| {
+        if text.is_empty() {
+            return Err("the answer is empty".to_owned());
+        }
+        let check = lookup.check_answer(text);
+        if !check.is_clean() && !returned.swap(true, Ordering::Relaxed) {
+            return Err(format!(
+                "these citations or names do not hold:\n{}\nWrite the whole answer again with each of \
+                 them corrected from what you have seen, or left out.",
+                check.corrections().join("\n")
+            ));
+        }
+        Ok(Cited {
+            text: text.to_owned(),
+            check,
+        })
+    })
+}
+
+impl Cited {
+    /// The text with its citations dressed and each fault marked where it stands.
+    pub(super) fn dressed(&self, dress: &Dress) -> String {
+        let mut out = String::with_capacity(self.text.len());
+        let mut from = 0;
+        for found in &self.check.citations {
+            let at = &found.cited.at;
+            let (Some(before), Some(cited)) =
+                (self.text.get(from..at.start), self.text.get(at.clone()))
+            else {
+                continue;
+            };
+            out.push_str(before);
+            if found.state == CitedState::Verified {
+                out.push_str(&dress.citation(cited, &found.cited.place.path));
+            } else {
+                out.push_str(cited);
+                out.push_str(&dress.warning(&format!(" (unverified: {})", found.explain())));
+            }
+            from = at.end;
+        }
+        out.push_str(self.text.get(from..).unwrap_or(""));
+        for unknown in &self.check.unknown {
+            out.push_str(&dress.warning(&format!("\n(unverified: {})", unknown.explain())));
+        }
+        out
+    }
+
+    /// The citations and unknown names as one JSON object.
+    pub(super) fn json(&self) -> Value {
+        let citations = self.check.citations.iter().map(|found| {
+            let place = &found.cited.place;
+            let bound = found.citation.as_ref();
+            json!({
+                "path": place.path,
+                "start": place.start,
+                "end": place.end,
+                "verified": found.state == CitedState::Verified,
+                "explanation": found.explain(),
+                "symbol": bound.and_then(|citation| citation.symbol.clone()),
+                "sha256": bound.map(|citation| citation.sha256.clone()),
+            })
+        });
+        json!({
+            "v": 1,
+            "type": "citations",
+            "citations": citations.collect::<Vec<_>>(),
+            "unknown_names": self.check.unknown.iter().map(|name| &name.name).collect::<Vec<_>>(),
+        })
+    }
+}

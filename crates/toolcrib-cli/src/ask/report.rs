@@ -1,0 +1,54 @@
+//! What is printed when a run is over.
+
+use std::path::Path;
+
+use toolcrib_agent::{Event, Outcome};
+
+use super::cited::Cited;
+use super::watch::spent;
+use crate::args::{AskArgs, Format};
+use crate::terminal::{Dress, print, say};
+
+/// The answer to standard output, everything else to standard error.
+pub(super) fn outcome(
+    args: &AskArgs,
+    outcome: &Outcome<Cited>,
+    last: Option<Event>,
+    dress: &Dress,
+    session: Option<&Path>,
+) {
+    match args.format {
+        Format::Json => {
+            if let Some(cited) = outcome.answer() {
+                print(&format!("{}\n", cited.json()));
+            }
+            if let Some(event) = last {
+                print(&format!("{}\n", event.to_json()));
+            }
+        }
+        Format::Text => {
+            if let Some(cited) = outcome.answer() {
+                print(&format!("{}\n", cited.dressed(dress).trim_end()));
+            }
+        }
+    }
+    if let Some(reason) = outcome.reason() {
+        say(&format!("toolcrib: {reason}"));
+    }
+    if !args.quiet && args.format == Format::Text {
+        summary(outcome, session);
+    }
+}
+
+fn summary(outcome: &Outcome<Cited>, session: Option<&Path>) {
+    let report = outcome.report();
+    let count = |n: u64, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let mut parts = vec![
+        count(u64::from(report.rounds), "round"),
+        count(report.calls, "lookup"),
+        format!("{:.1} s", report.elapsed.as_secs_f64()),
+    ];
+    parts.extend(spent(&report.usage, report.cost.as_ref()));
+    parts.extend(session.map(|path| format!("session {}", path.display())));
+    say(&parts.join(" · "));
+}

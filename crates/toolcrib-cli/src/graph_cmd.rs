@@ -1,0 +1,86 @@
+//! `toolcrib graph`: the same lookups a model has, for people.
+
+use toolcrib_graph::{
+    ExploreArea, ListFiles, Lookup, LookupError, ReadSource, SearchSymbols, SymbolNeighbors,
+};
+
+use crate::args::{GraphArgs, GraphCommand};
+use crate::exit::{CliError, Status};
+use crate::place::Workspace;
+use crate::snapshot;
+use crate::terminal::print;
+
+/// Runs one lookup and prints its text.
+pub(crate) fn run(args: &GraphArgs) -> Result<Status, CliError> {
+    let workspace = Workspace::open(&args.place, false)?;
+    let snapshot = snapshot::load(&workspace)?;
+    if let GraphCommand::Stats = args.lookup {
+        print(&snapshot.stats());
+        return Ok(Status::Success);
+    }
+    let (text, found) = look(&snapshot.lookup, &args.lookup).map_err(CliError::failed)?;
+    print(&text);
+    Ok(if found {
+        Status::Success
+    } else {
+        Status::Failure
+    })
+}
+
+/// The text of a lookup, and whether it found anything.
+fn look(lookup: &Lookup, command: &GraphCommand) -> Result<(String, bool), LookupError> {
+    Ok(match command {
+        GraphCommand::Stats => (String::new(), true),
+        GraphCommand::Search {
+            query,
+            kind,
+            path,
+            limit,
+        } => {
+            let answer = lookup.search_symbols(&SearchSymbols {
+                query: query.clone(),
+                kind: kind.clone(),
+                path: path.clone(),
+                limit: limit.map(|n| n as usize),
+                offset: None,
+            })?;
+            (answer.text, answer.data.total > 0)
+        }
+        GraphCommand::Explore { query } => {
+            let answer = lookup.explore_area(&ExploreArea {
+                query: query.clone(),
+                offset: None,
+            })?;
+            (answer.text, true)
+        }
+        GraphCommand::Neighbors {
+            name,
+            direction,
+            kinds,
+        } => {
+            let answer = lookup.symbol_neighbors(&SymbolNeighbors {
+                name: name.clone(),
+                direction: direction.clone(),
+                kinds: (!kinds.is_empty()).then(|| kinds.clone()),
+                offset: None,
+            })?;
+            (answer.text, answer.data.total > 0)
+        }
+        GraphCommand::Source { path, start, end } => {
+            let answer = lookup.read_source(&ReadSource {
+                path: path.clone(),
+                start: *start,
+                end: *end,
+            })?;
+            (answer.text, true)
+        }
+        GraphCommand::Files { path, glob } => {
+            let answer = lookup.list_files(&ListFiles {
+                path: path.clone(),
+                glob: glob.clone(),
+                offset: None,
+            })?;
+            (answer.text, answer.data.total > 0)
+        }
+    })
+}

@@ -1,0 +1,123 @@
+//! The repository's graph, loaded for one command.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toolcrib_graph::{EdgeKind, Lookup, NodeKind, ScanOptions, ScanReport, Snapshot, SymbolTier};
+
+use crate::exit::CliError;
+use crate::place::Workspace;
+
+/// A graph that is ready to be looked up in.
+pub(crate) struct Loaded {
+    pub(crate) lookup: Arc<Lookup>,
+    report: ScanReport,
+}
+
+/// Paths shown of each reason for leaving files out.
+const SHOWN: usize = 5;
+
+/// Reads the workspace.
+pub(crate) fn load(workspace: &Workspace) -> Result<Loaded, CliError> {
+    let options = ScanOptions {
+        output_dirs: workspace.config.exclude.iter().map(PathBuf::from).collect(),
+        ..ScanOptions::default()
+    };
+    let snapshot = Snapshot::load(&workspace.root, &options).map_err(CliError::failed)?;
+    let lookup = Arc::new(Lookup::new(Arc::new(snapshot.graph)));
+    Ok(Loaded {
+        lookup,
+        report: snapshot.report,
+    })
+}
+
+impl Loaded {
+    /// What is in the graph, what is not, and why.
+    pub(crate) fn stats(&self) -> String {
+        let graph = self.lookup.graph();
+        let mut text = format!(
+            "{} files, {} bytes of text\n",
+            self.report.files, self.report.bytes
+        );
+
+        let mut languages: BTreeMap<(SymbolTier, &str), (usize, usize)> = BTreeMap::new();
+        for file in graph.files() {
+            let (tier, name) = file
+                .language
+                .map_or((SymbolTier::Text, "other"), |l| (l.tier, l.name));
+            let entry = languages.entry((tier, name)).or_default();
+            entry.0 += 1;
+            entry.1 += file.line_starts.len();
+        }
+        for ((tier, name), (files, lines)) in languages {
+            let note = match tier {
+                SymbolTier::Full => "",
+                SymbolTier::Definitions => ", definitions only",
+                SymbolTier::Text => ", listed and readable without symbols",
+            };
+            let _ = writeln!(text, "  {name}: {files} files, {lines} lines{note}");
+        }
+
+        let _ = writeln!(text, "{} nodes", graph.nodes().len());
+        for kind in NodeKind::ALL {
+            let count = graph
+                .nodes()
+                .iter()
+                .filter(|node| node.kind == kind)
+                .count();
+            if count > 0 {
+                let _ = writeln!(text, "  {kind}: {count}");
+            }
+        }
+        let _ = writeln!(text, "{} edges", graph.edges().len());
+        for kind in EdgeKind::ALL {
+            let count = graph
+                .edges()
+                .iter()
+                .filter(|edge| edge.kind == kind)
+                .count();
+            if count > 0 {
+                let _ = writeln!(text, "  {kind}: {count}");
+            }
+        }
+        let _ = writeln!(text, "{} call sites", graph.sites().len());
+        for (state, count) in graph.site_counts() {
+            let _ = writeln!(text, "  {state}: {count}");
+        }
+
+        let left_out: usize = self.report.excluded.values().map(Vec::len).sum();
+        let _ = writeln!(text, "{left_out} left out");
+        for (reason, paths) in &self.report.excluded {
+            let shown: Vec<&str> = paths.iter().take(SHOWN).map(|path| &**path).collect();
+            let more = paths.len().saturating_sub(SHOWN);
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            let _ = writeln!(
+                text,
+                "  {}: {} ({}{more})",
+                reason.as_str(),
+                paths.len(),
+                shown.join(", ")
+            );
+        }
+        let _ = writeln!(text, "{} problems", self.report.problems.len());
+        for problem in &self.report.problems {
+            let _ = writeln!(text, "  {problem}");
+        }
+        // A path may hold anything a terminal would act on.
+        text.chars()
+            .map(|c| {
+                if c.is_control() && c != '\n' {
+                    '\u{fffd}'
+                } else {
+                    c
+                }
+            })
+            .collect()
+    }
+}

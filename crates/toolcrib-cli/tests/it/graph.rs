@@ -1,0 +1,69 @@
+//! `toolcrib graph` and `toolcrib completions`.
+
+use std::process::Stdio;
+
+use crate::world::World;
+
+#[test]
+fn the_lookups_print_what_a_model_would_read() {
+    let world = World::sample();
+    let text = |args: &[&str]| {
+        let ran = world.run(args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
+        ran.stdout
+    };
+    insta::assert_snapshot!("search", text(&["graph", "search", "truncate"]));
+    insta::assert_snapshot!("explore", text(&["graph", "explore", "src"]));
+    insta::assert_snapshot!(
+        "neighbors",
+        text(&["graph", "neighbors", "truncate_result"])
+    );
+    insta::assert_snapshot!("source", text(&["graph", "source", "src/cut.rs", "3", "6"]));
+    insta::assert_snapshot!("files", text(&["graph", "files", "--glob", "*.rs"]));
+    insta::assert_snapshot!("stats", text(&["graph", "stats"]));
+}
+
+#[test]
+fn nothing_found_ends_with_one() {
+    let world = World::sample();
+    for args in [
+        &["graph", "search", "zzzzzz"][..],
+        &["graph", "explore", "no/such/place"],
+        &["graph", "neighbors", "zzzzzz"],
+        &["graph", "source", "src/none.rs"],
+        &["graph", "source", "../outside.txt"],
+        &["graph", "files", "--glob", "*.zig"],
+        &["graph", "search", "cut", "--kind", "gizmo"],
+    ] {
+        assert_eq!(world.run(args).code, Some(1), "{args:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_ends_it_quietly() {
+    let world = World::empty();
+    for i in 0..400 {
+        world.file(&format!("src/file_{i}.rs"), format!("pub fn f{i}() {{}}\n"));
+    }
+    let mut child = world
+        .command()
+        .args(["graph", "files"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert!(output.status.code().is_some(), "killed by a signal");
+}
+
+#[test]
+fn completions_exist_for_the_usual_shells() {
+    let world = World::empty();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = world.run(&["completions", shell]);
+        assert_eq!(ran.code, Some(0));
+        assert!(ran.stdout.contains("toolcrib"), "{shell}");
+    }
+}

@@ -1,0 +1,227 @@
+//! The entry: which tools there are, what is allowed, what the limits are.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcrib_core::{
+    Arguments, CancellationToken, Effect, Footprint, Hidden, Registry, Tool, ToolCall, ToolError,
+    ToolErrorKind, ToolName, ToolSpec, Visibility,
+};
+
+use crate::arguments;
+use crate::nearest::nearest;
+use crate::prepared::{Prepared, Ready, short};
+use crate::supervise::panicked;
+use crate::{CallOutcome, DispatchEvent, schedule};
+
+/// Limits of every call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DispatchLimits {
+    /// How long a call may run if its tool names no timeout. 120 s.
+    pub default_timeout: Duration,
+    /// How long a cancelled or late call may take to clean up before it is
+    /// dropped. 500 ms.
+    pub grace: Duration,
+    /// Most characters of a listing, its marker not counted. 8,000.
+    pub lookup_cap: usize,
+    /// Most bytes of any other result, its marker not counted. 32 KiB.
+    pub result_cap: usize,
+    /// Most calls under way at once. 8; 0 counts as 1.
+    pub max_parallel: usize,
+}
+
+impl Default for DispatchLimits {
+    fn default() -> DispatchLimits {
+        DispatchLimits {
+            default_timeout: Duration::from_secs(120),
+            grace: Duration::from_millis(500),
+            lookup_cap: 8_000,
+            result_cap: 32 * 1024,
+            max_parallel: 8,
+        }
+    }
+}
+
+/// What a batch may be stopped by.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RunContext {
+    /// Stops running calls and starts no others.
+    pub cancel: CancellationToken,
+    /// Lets running calls end and starts no others. May be fired from the event
+    /// callback: it takes effect before the next call starts.
+    pub halt: CancellationToken,
+}
+
+impl RunContext {
+    /// Stops when `cancel` fires.
+    pub fn new(cancel: CancellationToken) -> RunContext {
+        RunContext {
+            cancel,
+            halt: CancellationToken::new(),
+        }
+    }
+}
+
+/// Turns calls into results. Cheap to clone.
+#[derive(Clone)]
+pub struct Dispatcher {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    registry: Arc<Registry>,
+    visibility: Visibility,
+    limits: DispatchLimits,
+}
+
+impl Dispatcher {
+    /// A dispatcher over these tools.
+    pub fn new(
+        registry: Arc<Registry>,
+        visibility: Visibility,
+        limits: DispatchLimits,
+    ) -> Dispatcher {
+        Dispatcher {
+            inner: Arc::new(Inner {
+                registry,
+                visibility,
+                limits,
+            }),
+        }
+    }
+
+    /// The tools.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.inner.registry
+    }
+
+    /// What may be seen and done.
+    pub fn visibility(&self) -> &Visibility {
+        &self.inner.visibility
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &DispatchLimits {
+        &self.inner.limits
+    }
+
+    /// Settles one call: finds the tool, reads and repairs the arguments, and asks
+    /// visibility and permission. Runs nothing.
+    pub fn prepare(&self, call: &ToolCall) -> Prepared {
+        match self.settle(call) {
+            Ok(prepared) => prepared,
+            Err(error) => Prepared::refused(call, error),
+        }
+    }
+
+    /// Runs a batch: one outcome per call, in call order, whatever happens.
+    /// Consecutive reads run side by side; anything else alone. Needs a tokio
+    /// runtime with its timer. Dropping the future stops the running calls.
+    pub async fn run(
+        &self,
+        batch: &[Prepared],
+        cx: &RunContext,
+        on: &mut (dyn FnMut(DispatchEvent<'_>) + Send),
+    ) -> Vec<CallOutcome> {
+        schedule::run(self, batch, cx, on).await
+    }
+
+    fn settle(&self, call: &ToolCall) -> Result<Prepared, ToolError> {
+        let tool = self.find(call)?;
+        let (arguments, repairs) = arguments::read(&call.name, &call.arguments)?;
+        let footprint = footprint(tool, &arguments)?;
+        let ready = Ready {
+            tool: tool.clone(),
+            arguments,
+            footprint,
+        };
+        let permission = self.inner.visibility.permission(tool.spec());
+        Ok(Prepared::ready(call, repairs, permission, ready))
+    }
+
+    fn find(&self, call: &ToolCall) -> Result<&Arc<dyn Tool>, ToolError> {
+        let Some(tool) = self.inner.registry.get(&call.name) else {
+            return Err(self.unknown(&call.name));
+        };
+        let name = &tool.spec().name;
+        let why = match self.inner.visibility.check(tool.spec()) {
+            Ok(()) => return Ok(tool),
+            // A model must not learn that it exists.
+            Err(Hidden::ByExposure) => return Err(self.unknown(&call.name)),
+            Err(Hidden::ByFilter) => "filtered out for this run",
+            Err(Hidden::ByMode) => "not permitted in this mode, where nothing may be changed",
+            Err(_) => "denied",
+        };
+        Err(ToolError::new(
+            ToolErrorKind::Denied,
+            format!("`{name}` is {why}; do without it."),
+        ))
+    }
+
+    fn unknown(&self, name: &str) -> ToolError {
+        let visible = || {
+            let specs = self.inner.registry.iter().map(|tool| tool.spec());
+            specs
+                .filter(|spec| self.inner.visibility.visible(spec))
+                .map(|spec| spec.name.as_str())
+        };
+        const NEAR: usize = 3;
+        const ALL: usize = 8;
+        let near = nearest(name, visible(), NEAR);
+        let hint = if !near.is_empty() {
+            format!("Did you mean {}?", list(&near, "or"))
+        } else {
+            let all: Vec<_> = visible().take(ALL + 1).collect();
+            match all.len() {
+                0 => "There are no tools in this run.".to_owned(),
+                1..=ALL => format!("There is {}.", list(&all, "and")),
+                _ => "Call only tools that you were given.".to_owned(),
+            }
+        };
+        ToolError::new(
+            ToolErrorKind::UnknownTool,
+            format!("there is no tool `{}`. {hint}", short(name)),
+        )
+    }
+
+    /// Whether a model may be shown the tool of that name.
+    pub(crate) fn knows(&self, name: &ToolName) -> bool {
+        let tool = self.inner.registry.get(name.as_str());
+        tool.is_some_and(|tool| self.inner.visibility.visible(tool.spec()))
+    }
+
+    /// What the model reads of a call that needs a yes when there is nobody to ask.
+    pub(crate) fn nobody_to_ask(spec: &ToolSpec) -> ToolError {
+        let what = match spec.effect {
+            Effect::ReadOnly => "needs a confirmation",
+            Effect::Destructive => "may destroy something and needs a confirmation",
+            _ => "changes something and needs a confirmation",
+        };
+        ToolError::new(
+            ToolErrorKind::Denied,
+            format!(
+                "`{}` {what}, and nobody can be asked in this run; it did not run. Do without it, \
+                 or say what should be done.",
+                spec.name
+            ),
+        )
+    }
+}
+
+/// What the call would touch, according to code that may panic.
+fn footprint(tool: &Arc<dyn Tool>, arguments: &Arguments) -> Result<Footprint, ToolError> {
+    catch_unwind(AssertUnwindSafe(|| tool.footprint(arguments)))
+        .map_err(|payload| panicked(tool.spec(), payload.as_ref()))
+}
+
+fn list(names: &[&str], last: &str) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
+        Some((end, _)) => end.clone(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,12 @@
+//! The dispatcher as its callers see it.
+
+// Helpers of tests are not known to clippy as tests.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+mod arguments;
+mod batch;
+mod limits;
+mod names;
+mod order;
+mod random;
+mod support;

@@ -1,0 +1,233 @@
+//! What one file says, on its own.
+//!
+//! Facts are a function of a file's path and text alone, so they can be made in
+//! parallel and kept by content hash. They are neutral of the language: rules
+//! under `lang` write them, the linker under `link` reads them. Names are
+//! numbers into the file's own table; types and expressions are [`Term`]s that
+//! the linker evaluates across files. Nothing here is resolved yet.
+
+mod builder;
+mod term;
+
+use crate::model::{NodeKind, Span, Str, TextKind};
+
+pub(crate) use builder::{Builder, NewDef, one_line, span};
+pub(crate) use term::{ListRange, Term, TermId};
+
+/// Index into [`FileFacts::names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Sym(pub(crate) u32);
+
+/// Index into [`FileFacts::defs`]; the file itself is [`DefIx::ROOT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct DefIx(pub(crate) u32);
+
+impl DefIx {
+    pub(crate) const ROOT: DefIx = DefIx(0);
+}
+
+/// Index into [`FileFacts::extensions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ExtIx(pub(crate) u32);
+
+/// Everything one file says.
+#[derive(Debug, Default)]
+pub(crate) struct FileFacts {
+    pub(crate) names: Vec<Str>,
+    pub(crate) terms: Vec<Term>,
+    pub(crate) lists: Vec<TermId>,
+    /// By start byte, outer first; the first stands for the file.
+    pub(crate) defs: Vec<Def>,
+    pub(crate) type_params: Vec<TypeParam>,
+    pub(crate) extensions: Vec<Extension>,
+    /// Sorted by (scope, name, position).
+    pub(crate) locals: Vec<Local>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) uses: Vec<Use>,
+    /// Values given to fields, variables and results that declare no type.
+    pub(crate) values: Vec<Value>,
+    pub(crate) texts: Vec<TextFact>,
+    pub(crate) submodules: Vec<Submodule>,
+    pub(crate) syntax_errors: bool,
+    pub(crate) gave_up: bool,
+}
+
+impl FileFacts {
+    pub(crate) fn name(&self, sym: Sym) -> &Str {
+        &self.names[sym.0 as usize]
+    }
+
+    pub(crate) fn list(&self, range: ListRange) -> &[TermId] {
+        &self.lists[range.start as usize..range.end as usize]
+    }
+
+    pub(crate) fn def(&self, ix: DefIx) -> &Def {
+        &self.defs[ix.0 as usize]
+    }
+
+    /// The bindings of a name in one scope, by position.
+    pub(crate) fn locals_named(&self, scope: DefIx, name: Sym) -> &[Local] {
+        let start = self
+            .locals
+            .partition_point(|l| (l.scope, l.name) < (scope, name));
+        let len = self.locals[start..]
+            .iter()
+            .take_while(|l| (l.scope, l.name) == (scope, name))
+            .count();
+        &self.locals[start..start + len]
+    }
+
+    pub(crate) fn params(&self, range: (u32, u32)) -> &[TypeParam] {
+        &self.type_params[range.0 as usize..range.1 as usize]
+    }
+
+    /// The values recorded for a definition; they are sorted by it.
+    pub(crate) fn values_of(&self, def: DefIx) -> &[Value] {
+        let start = self.values.partition_point(|v| v.def < def);
+        let end = self.values.partition_point(|v| v.def <= def);
+        &self.values[start..end]
+    }
+}
+
+/// What a definition is beyond its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(pub(crate) u16);
+
+impl Flags {
+    /// Reading it gives its result: a property.
+    pub(crate) const PROPERTY: Flags = Flags(1);
+    /// Needs no receiver.
+    pub(crate) const STATIC: Flags = Flags(2);
+    /// A declaration that another definition of the same name completes.
+    pub(crate) const OVERLOAD: Flags = Flags(4);
+    /// Calling it gives something to enter that yields its declared element.
+    pub(crate) const CONTEXT: Flags = Flags(8);
+    /// Its result must be awaited.
+    pub(crate) const ASYNC: Flags = Flags(16);
+    /// A member of a type-like extension that implements an interface.
+    pub(crate) const IMPLEMENTS: Flags = Flags(32);
+    /// Declares no body.
+    pub(crate) const ABSTRACT: Flags = Flags(64);
+    /// What it defines is known only at run time (`__getattr__` and the like).
+    pub(crate) const OPEN: Flags = Flags(128);
+
+    pub(crate) fn has(self, flag: Flags) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    pub(crate) fn set(&mut self, flag: Flags) {
+        self.0 |= flag.0;
+    }
+}
+
+/// One definition or import.
+#[derive(Clone, Debug)]
+pub(crate) struct Def {
+    pub(crate) kind: NodeKind,
+    pub(crate) name: Sym,
+    /// The definition around it; the root's parent is itself.
+    pub(crate) parent: DefIx,
+    /// Set when it is a direct member of an extension.
+    pub(crate) ext: Option<ExtIx>,
+    pub(crate) flags: Flags,
+    pub(crate) exported: bool,
+    pub(crate) span: Span,
+    pub(crate) signature: Option<Str>,
+    pub(crate) doc: Option<Str>,
+    /// Declared type of a value, result of a function, meaning of an alias.
+    pub(crate) ty: TermId,
+    /// Base classes or super-interfaces.
+    pub(crate) bases: ListRange,
+    /// Range of [`FileFacts::type_params`].
+    pub(crate) params: (u32, u32),
+}
+
+/// A type parameter and what it must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypeParam {
+    pub(crate) name: Sym,
+    pub(crate) bounds: ListRange,
+}
+
+/// Members added to a type that is named elsewhere: an `impl` block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extension {
+    pub(crate) parent: DefIx,
+    pub(crate) span: Span,
+    pub(crate) self_ty: TermId,
+    /// The interface it implements.
+    pub(crate) interface: Option<TermId>,
+    pub(crate) params: (u32, u32),
+}
+
+/// A name bound inside a scope without being a definition of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local {
+    pub(crate) scope: DefIx,
+    pub(crate) name: Sym,
+    /// Visible from this byte.
+    pub(crate) at: u32,
+    /// Certain until this byte: the end of its block.
+    pub(crate) until: u32,
+    /// Its value.
+    pub(crate) value: TermId,
+}
+
+/// How an import names what it brings in.
+#[derive(Clone, Debug)]
+pub(crate) struct Import {
+    /// Its own definition, of kind import.
+    pub(crate) def: DefIx,
+    pub(crate) path: Box<[Sym]>,
+    /// Leading dots of a relative import; 0 for an absolute one.
+    pub(crate) level: u8,
+    /// Everything that the path exports.
+    pub(crate) glob: bool,
+    /// Binds the first name of the path though it loads all of it.
+    pub(crate) binds_root: bool,
+}
+
+/// One call expression.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) scope: DefIx,
+    pub(crate) span: Span,
+    /// What is called, as bytes of the file.
+    pub(crate) callee_text: (u32, u32),
+    pub(crate) name: Sym,
+    pub(crate) callee: TermId,
+    pub(crate) is_macro: bool,
+}
+
+/// One mention of a name that is not the callee of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    pub(crate) scope: DefIx,
+    pub(crate) term: TermId,
+    pub(crate) line: u32,
+}
+
+/// A value that a definition takes, evaluated in a scope of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value {
+    pub(crate) def: DefIx,
+    pub(crate) scope: DefIx,
+    pub(crate) term: TermId,
+}
+
+/// One comment or string literal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextFact {
+    pub(crate) def: DefIx,
+    pub(crate) span: Span,
+    pub(crate) kind: TextKind,
+}
+
+/// A module whose text is in another file.
+#[derive(Clone, Debug)]
+pub(crate) struct Submodule {
+    pub(crate) def: DefIx,
+    /// Where the source says it is, relative to this file's directory.
+    pub(crate) path: Option<Str>,
+}

@@ -1,0 +1,81 @@
+//! The languages that the graph understands, one file (and its parts) each.
+//!
+//! To add one: write a module that implements [`LanguageRules`], add it to
+//! [`RULES`], and name its extensions in the `language` table. Rules only say
+//! what a file declares and how the language finds modules; scopes, imports,
+//! receivers and states of call sites are the linker's, for all languages alike.
+
+pub(crate) mod python;
+pub(crate) mod rust;
+mod walk;
+
+use tree_sitter::Node;
+
+use crate::facts::Builder;
+use crate::language::language_name;
+use crate::link::{Library, Placement};
+use crate::model::{Language, SymbolTier};
+
+pub(crate) use walk::{KindTable, walk};
+
+/// What the linker must know about a language beyond its facts.
+pub(crate) struct Semantics {
+    /// Between the parts of a qualified name.
+    pub(crate) separator: &'static str,
+    /// A binding is visible only inside its block, from its own place on.
+    pub(crate) block_scoped: bool,
+    /// Members of the class around a method are visible by their bare name.
+    pub(crate) open_classes: bool,
+    /// An inner module does not see the names of the outer one.
+    pub(crate) closed_modules: bool,
+    /// The last of several definitions of one name in one scope is the one meant.
+    pub(crate) last_definition_wins: bool,
+    /// Fields and methods have names of their own.
+    pub(crate) fields_apart: bool,
+    /// The module that names of the language itself belong to.
+    pub(crate) prelude: &'static str,
+    /// The member that is called when a value is called.
+    pub(crate) call_member: Option<&'static str>,
+}
+
+/// How to read one language.
+pub(crate) trait LanguageRules: Send + Sync {
+    /// The label in the `language` table.
+    fn name(&self) -> &'static str;
+
+    /// What the graph holds for it.
+    fn tier(&self) -> SymbolTier {
+        SymbolTier::Full
+    }
+
+    /// The grammar for a path; languages with dialects choose here.
+    fn grammar(&self, path: &str) -> tree_sitter::Language;
+
+    /// Writes what the file declares. Must not recurse on the depth of the tree.
+    fn extract<'s>(&self, root: Node<'_>, path: &str, facts: &mut Builder<'s>);
+
+    /// The language's constants.
+    fn semantics(&self) -> &'static Semantics;
+
+    /// What is known of its standard library.
+    fn library(&self) -> &'static dyn Library;
+
+    /// Puts the language's files into the tree of modules.
+    fn place(&self, placement: &mut Placement<'_>);
+}
+
+/// Every language with rules.
+pub(crate) static RULES: &[&dyn LanguageRules] = &[&rust::Rust, &python::Python];
+
+/// Index into [`RULES`] of the language of a path.
+pub(crate) fn rules_for(path: &str) -> Option<usize> {
+    let name = language_name(path)?;
+    RULES.iter().position(|rules| rules.name() == name)
+}
+
+/// The label and tier of a path.
+pub(crate) fn language_of(path: &str) -> Option<Language> {
+    let name = language_name(path)?;
+    let tier = rules_for(path).map_or(SymbolTier::Text, |i| RULES[i].tier());
+    Some(Language { name, tier })
+}

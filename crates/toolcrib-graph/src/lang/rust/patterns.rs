@@ -1,0 +1,131 @@
+//! Rust patterns: which names they bind and to what.
+
+use tree_sitter::Node;
+
+use super::terms::Terms;
+use super::{K, kind};
+use crate::facts::{Builder, Term, TermId};
+
+/// Patterns nested deeper than this bind nothing.
+const MAX_DEPTH: u32 = 32;
+
+/// Where the names of a pattern are visible.
+#[derive(Clone, Copy)]
+pub(super) struct Visible {
+    pub(super) at: u32,
+    pub(super) until: u32,
+}
+
+/// Binds the names of a pattern against a value.
+pub(super) fn bind<'s>(
+    b: &mut Builder<'s>,
+    terms: &mut Terms,
+    pattern: Node<'_>,
+    value: TermId,
+    visible: Visible,
+) {
+    bind_at(b, terms, pattern, value, visible, 0);
+}
+
+fn bind_at<'s>(
+    b: &mut Builder<'s>,
+    terms: &mut Terms,
+    pattern: Node<'_>,
+    value: TermId,
+    visible: Visible,
+    depth: u32,
+) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    let mut inside = |b: &mut Builder<'s>, node: Node<'_>, value: TermId| {
+        bind_at(b, terms, node, value, visible, depth + 1);
+    };
+    match kind(pattern) {
+        K::Identifier | K::ShorthandField => {
+            let text = b.text(pattern);
+            if text.starts_with(char::is_uppercase) {
+                let sym = b.name(text);
+                let term = b.term(Term::Name(sym, pattern.start_byte() as u32));
+                b.mention(term, pattern.start_position().row as u32 + 1);
+            } else {
+                let sym = b.name(text);
+                b.local(sym, visible.at, visible.until, value);
+            }
+        }
+        K::SelfValue => {}
+        K::ScopedIdentifier => mention_path(b, terms, pattern),
+        K::RefPattern | K::MutPattern | K::ReferencePattern | K::MatchPattern => {
+            let mut cursor = pattern.walk();
+            let inner = pattern
+                .named_children(&mut cursor)
+                .find(|n| n.kind() != "mutable_specifier");
+            if let Some(inner) = inner {
+                inside(b, inner, value);
+            }
+        }
+        K::CapturedPattern | K::OrPattern => {
+            let mut cursor = pattern.walk();
+            for inner in pattern.named_children(&mut cursor) {
+                inside(b, inner, value);
+            }
+        }
+        K::TuplePattern => {
+            let mut cursor = pattern.walk();
+            for (i, inner) in pattern.named_children(&mut cursor).enumerate() {
+                let part = b.term(Term::Part(value, i.min(255) as u8));
+                inside(b, inner, part);
+            }
+        }
+        K::SlicePattern => {
+            let mut cursor = pattern.walk();
+            for inner in pattern.named_children(&mut cursor) {
+                let each = b.term(Term::Each(value));
+                inside(b, inner, each);
+            }
+        }
+        K::TupleStructPattern => {
+            let Some(path) = pattern.child_by_field_name("type") else {
+                return;
+            };
+            mention_path(b, terms, path);
+            let constructor = terms.expr(b, path);
+            let mut cursor = pattern.walk();
+            let parts = pattern
+                .named_children(&mut cursor)
+                .filter(|inner| inner.id() != path.id());
+            for (i, inner) in parts.enumerate() {
+                let part = b.term(Term::Unpacked(constructor, value, i.min(255) as u8));
+                bind_at(b, terms, inner, part, visible, depth + 1);
+            }
+        }
+        K::StructPattern => {
+            let Some(path) = pattern.child_by_field_name("type") else {
+                return;
+            };
+            mention_path(b, terms, path);
+            let ty = terms.ty(b, path);
+            let mut cursor = pattern.walk();
+            for field in pattern.named_children(&mut cursor) {
+                if kind(field) != K::FieldPattern {
+                    continue;
+                }
+                let Some(name) = field.child_by_field_name("name") else {
+                    continue;
+                };
+                let sym = b.node_name(name);
+                let part = b.term(Term::UnpackedField(ty, sym));
+                match field.child_by_field_name("pattern") {
+                    Some(inner) => bind_at(b, terms, inner, part, visible, depth + 1),
+                    None => b.local(sym, visible.at, visible.until, part),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn mention_path<'s>(b: &mut Builder<'s>, terms: &mut Terms, path: Node<'_>) {
+    let term = terms.expr(b, path);
+    b.mention(term, path.start_position().row as u32 + 1);
+}

@@ -1,0 +1,131 @@
+//! The tree of modules that imports walk through.
+
+use rustc_hash::FxHashMap;
+
+use crate::facts::{DefIx, FileFacts};
+use crate::scan::SourceFile;
+
+/// Index of a module: a file, a directory, an inline module, a crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SpaceIx(pub(crate) u32);
+
+/// One module.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) parent: Option<SpaceIx>,
+    /// The module at the top: a crate or a source root.
+    pub(crate) top: SpaceIx,
+    /// The crate or package: the outermost module below a root.
+    pub(crate) krate: SpaceIx,
+    is_root: bool,
+    /// The qualified name of what is in it, without its own.
+    pub(crate) prefix: String,
+    pub(crate) children: FxHashMap<String, SpaceIx>,
+    /// Files whose top-level definitions are its members.
+    pub(crate) files: Vec<u32>,
+}
+
+/// All modules of all languages.
+#[derive(Debug, Default)]
+pub(crate) struct Spaces {
+    pub(crate) list: Vec<Space>,
+    /// By language: modules whose children can be imported from anywhere.
+    pub(crate) roots: Vec<Vec<SpaceIx>>,
+    /// The module of each file.
+    pub(crate) of_file: Vec<Option<SpaceIx>>,
+    /// The modules that definitions open: inline and declared ones.
+    pub(crate) of_def: FxHashMap<(u32, DefIx), SpaceIx>,
+}
+
+impl Spaces {
+    pub(crate) fn get(&self, ix: SpaceIx) -> &Space {
+        &self.list[ix.0 as usize]
+    }
+}
+
+/// What a language's rules place their files with.
+pub(crate) struct Placement<'a> {
+    pub(crate) files: &'a [SourceFile],
+    pub(crate) facts: &'a [FileFacts],
+    /// The files of the language being placed, in path order.
+    pub(crate) own: &'a [u32],
+    pub(crate) by_path: &'a FxHashMap<&'a str, u32>,
+    pub(crate) spaces: &'a mut Spaces,
+    pub(crate) language: usize,
+    pub(crate) separator: &'static str,
+}
+
+impl Placement<'_> {
+    /// A module outside the tree of imports.
+    pub(crate) fn detached(&mut self, prefix: &str) -> SpaceIx {
+        let ix = SpaceIx(self.spaces.list.len() as u32);
+        self.spaces.list.push(Space {
+            parent: None,
+            top: ix,
+            krate: ix,
+            is_root: false,
+            prefix: prefix.to_string(),
+            children: FxHashMap::default(),
+            files: Vec::new(),
+        });
+        ix
+    }
+
+    /// A module whose children can be imported by their names.
+    pub(crate) fn root(&mut self) -> SpaceIx {
+        let ix = self.detached("");
+        self.spaces.list[ix.0 as usize].is_root = true;
+        self.spaces.roots[self.language].push(ix);
+        ix
+    }
+
+    /// The inner module of a name, made when it is new.
+    pub(crate) fn child(&mut self, parent: SpaceIx, name: &str) -> SpaceIx {
+        if let Some(child) = self.spaces.get(parent).children.get(name) {
+            return *child;
+        }
+        let above = self.spaces.get(parent);
+        let prefix = if above.prefix.is_empty() {
+            name.to_string()
+        } else {
+            format!("{}{}{name}", above.prefix, self.separator)
+        };
+        let ix = SpaceIx(self.spaces.list.len() as u32);
+        let top = above.top;
+        let krate = if above.is_root { ix } else { above.krate };
+        self.spaces.list.push(Space {
+            parent: Some(parent),
+            top,
+            krate,
+            is_root: false,
+            prefix,
+            children: FxHashMap::default(),
+            files: Vec::new(),
+        });
+        self.attach(parent, name, ix);
+        ix
+    }
+
+    /// Makes a module importable under a name; the first one keeps it.
+    pub(crate) fn attach(&mut self, parent: SpaceIx, name: &str, child: SpaceIx) {
+        self.spaces.list[parent.0 as usize]
+            .children
+            .entry(name.to_string())
+            .or_insert(child);
+    }
+
+    /// Says where a file's definitions belong.
+    pub(crate) fn put(&mut self, file: u32, space: SpaceIx) {
+        self.spaces.of_file[file as usize] = Some(space);
+        self.spaces.list[space.0 as usize].files.push(file);
+    }
+
+    pub(crate) fn is_placed(&self, file: u32) -> bool {
+        self.spaces.of_file[file as usize].is_some()
+    }
+
+    /// Says which module a definition opens.
+    pub(crate) fn open(&mut self, file: u32, def: DefIx, space: SpaceIx) {
+        self.spaces.of_def.insert((file, def), space);
+    }
+}

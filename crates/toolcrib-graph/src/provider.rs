@@ -1,0 +1,120 @@
+//! Where graphs come from.
+//!
+//! [`TreeSitterProvider`] is the embedded default: it parses every file whose
+//! language has rules, in parallel and with a limit for each file, and links
+//! the facts. Providers return parts, not a graph: ordering and indexing are the
+//! same for all.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+use tree_sitter::{ParseOptions, ParseState, Parser};
+
+use crate::facts::{Builder, FileFacts};
+use crate::graph::GraphParts;
+use crate::lang::{RULES, rules_for};
+use crate::link::link;
+use crate::scan::{Problem, ProblemKind, SourceFile};
+
+/// Makes the parts of a graph from files.
+pub trait GraphProvider: Send + Sync {
+    /// What listings call it.
+    fn name(&self) -> &'static str;
+
+    /// Files come in path order. Every file must become a file node, also one
+    /// that could not be understood; the same input must give the same parts.
+    fn provide(&self, files: &[SourceFile]) -> Provided;
+}
+
+/// What a provider found, and what it could not make sense of.
+#[derive(Default)]
+pub struct Provided {
+    /// Nodes, edges, call sites, texts.
+    pub parts: GraphParts,
+    /// Files that were understood in part or not at all.
+    pub problems: Vec<Problem>,
+}
+
+/// Parses with the embedded grammars and resolves by what sources declare.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreeSitterProvider;
+
+impl GraphProvider for TreeSitterProvider {
+    fn name(&self) -> &'static str {
+        "tree-sitter"
+    }
+
+    fn provide(&self, files: &[SourceFile]) -> Provided {
+        let facts: Vec<FileFacts> = files
+            .par_iter()
+            .map(|file| extract(&file.path, &file.text))
+            .collect();
+        let mut problems = Vec::new();
+        for (file, facts) in files.iter().zip(&facts) {
+            let kind = match (facts.gave_up, facts.syntax_errors) {
+                (true, _) => ProblemKind::ParseGaveUp,
+                (_, true) => ProblemKind::SyntaxErrors,
+                _ => continue,
+            };
+            problems.push(Problem {
+                path: file.path.clone(),
+                kind,
+                detail: String::new(),
+            });
+        }
+        Provided {
+            parts: link(files, &facts),
+            problems,
+        }
+    }
+}
+
+/// Parser steps, about 100 operations each, that a file may take: far above
+/// what the largest regular file needs, and independent of the machine.
+const MAX_PROGRESS_CALLS: u32 = 400_000;
+
+thread_local! {
+    static PARSERS: RefCell<Vec<Option<Parser>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What one file says; a function of its path and text alone.
+pub(crate) fn extract(path: &str, text: &str) -> FileFacts {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut builder = Builder::new(text, name);
+    let Some(language) = rules_for(path) else {
+        return builder.finish();
+    };
+    let rules = RULES[language];
+    let tree = PARSERS.with_borrow_mut(|parsers| {
+        parsers.resize_with(RULES.len(), || None);
+        let parser = parsers[language].get_or_insert_with(Parser::new);
+        parser.set_language(&rules.grammar(path)).ok()?;
+        let bytes = text.as_bytes();
+        let mut calls = 0u32;
+        let mut progress = |_: &ParseState| {
+            calls += 1;
+            if calls > MAX_PROGRESS_CALLS {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let tree = parser.parse_with_options(
+            &mut |at, _| bytes.get(at..).unwrap_or(&[]),
+            None,
+            Some(ParseOptions::new().progress_callback(&mut progress)),
+        );
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree
+    });
+    let Some(tree) = tree else {
+        builder.gave_up();
+        return builder.finish();
+    };
+    builder.syntax_errors(tree.root_node().has_error());
+    rules.extract(tree.root_node(), path, &mut builder);
+    builder.finish()
+}

@@ -1,0 +1,3 @@
+//! What authors read when a function cannot be a tool.
+
+mod refused;

@@ -1,0 +1,153 @@
+//! The built-in offline model.
+//!
+//! It answers questions about a repository without a language model, and says
+//! so. Like any model it sees tools as specs and results as text, over several
+//! rounds: it derives search terms from the question, looks them up, ranks what
+//! comes back, reads the best places, and quotes them. It never invents prose:
+//! every sentence of an answer is a fixed phrase around a symbol's own words.
+//!
+//! It keeps no state: each reply is a function of the transcript, so a resumed
+//! run goes on where it was and the same transcript gives the same bytes.
+
+mod answer;
+mod notes;
+mod plan;
+mod question;
+mod rank;
+mod words;
+
+use std::sync::Arc;
+
+use toolcrib_core::{
+    AssistantMessage, Block, BoxFuture, Content, Finish, Message, Model, ModelError, ModelProfile,
+    Reply, ReplyEvent, Request, ToolCall, ToolChoice, Usage,
+};
+
+use notes::Notes;
+use plan::Step;
+use question::Question;
+
+/// The model `builtin:navigator`. See the module documentation.
+#[derive(Debug)]
+pub struct Navigator {
+    profile: ModelProfile,
+}
+
+impl Navigator {
+    /// As written on a command line.
+    pub const ID: &'static str = "builtin:navigator";
+
+    /// A navigator.
+    pub fn new() -> Navigator {
+        Navigator {
+            profile: ModelProfile::new(Navigator::ID),
+        }
+    }
+}
+
+impl Default for Navigator {
+    fn default() -> Self {
+        Navigator::new()
+    }
+}
+
+impl Model for Navigator {
+    fn profile(&self) -> &ModelProfile {
+        &self.profile
+    }
+
+    fn stream<'a>(
+        &'a self,
+        request: Request<'a>,
+        on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(async move {
+            let reply = reply(&request, &self.profile);
+            for block in &reply.message.blocks {
+                match block {
+                    Block::Text(text) => on_event(ReplyEvent::Text(text)),
+                    Block::Call(call) => on_event(ReplyEvent::CallStarted(&call.name)),
+                    _ => {}
+                }
+            }
+            Ok(reply)
+        })
+    }
+}
+
+/// The lookups it knows how to read.
+const LOOKUPS: [&str; 3] = ["search_symbols", "read_source", "symbol_neighbors"];
+
+fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
+    let messages: Vec<&Message> = request.history.messages().collect();
+    let asked = messages
+        .iter()
+        .rposition(|message| matches!(message, Message::User(_)));
+    let (question, since) = match asked {
+        Some(at) => (text_of(messages[at]), &messages[at + 1..]),
+        None => (String::new(), &messages[..]),
+    };
+    let question = Question::read(&question);
+    let notes = Notes::read(since, &question);
+    let offered = |name: &str| {
+        request
+            .plan
+            .tools()
+            .iter()
+            .any(|tool| tool.name.as_str() == name)
+    };
+    let may_call = matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::Required);
+    let step = if LOOKUPS.iter().all(|name| offered(name)) {
+        plan::next(&question, &notes, may_call)
+    } else {
+        Step::Answer(answer::without_lookups())
+    };
+    let (blocks, finish) = match step {
+        Step::Answer(text) => (vec![Block::Text(text.into())], Finish::Stop),
+        Step::Look(calls) => {
+            let first = messages.iter().map(|m| calls_in(m)).sum::<usize>();
+            let block = |(i, call): (usize, plan::Look)| {
+                Block::Call(ToolCall {
+                    id: format!("nav-{}", first + i + 1).into(),
+                    name: call.tool.into(),
+                    arguments: call.arguments.to_string().into(),
+                    extra: None,
+                })
+            };
+            (
+                calls.into_iter().enumerate().map(block).collect(),
+                Finish::ToolCalls,
+            )
+        }
+    };
+    Reply {
+        message: AssistantMessage {
+            blocks,
+            model: Arc::clone(&profile.id),
+        },
+        finish,
+        usage: Usage::default(),
+        cost: None,
+    }
+}
+
+fn calls_in(message: &Message) -> usize {
+    match message {
+        Message::Assistant(assistant) => assistant.calls().count(),
+        _ => 0,
+    }
+}
+
+fn text_of(message: &Message) -> String {
+    let Message::User(content) = message else {
+        return String::new();
+    };
+    let texts = content.iter().filter_map(|piece| match piece {
+        Content::Text(text) => Some(&**text),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! What to do next: look further, or answer.
+//!
+//! A question takes two or three rounds of lookups: searches for every term and
+//! their combinations at once; then the best places are read and their callers
+//! asked for; once more if reading changed which places are best.
+
+use serde_json::{Value, json};
+
+use super::answer;
+use super::notes::Notes;
+use super::question::{Intent, Question};
+use super::rank::{self, Candidate};
+use super::words::{alike, prefix};
+
+/// One lookup to make.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Look {
+    pub(super) tool: &'static str,
+    pub(super) arguments: Value,
+}
+
+/// What a reply does.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    Look(Vec<Look>),
+    Answer(String),
+}
+
+/// Batches of lookups for one question.
+const MAX_ROUNDS: usize = 4;
+/// Searches in one batch.
+const MAX_SEARCHES: usize = 24;
+/// Places read in one batch.
+const READS: usize = 6;
+/// Longest piece of source read at once, in lines.
+const READ_LINES: u32 = 120;
+
+/// Decides the next reply.
+pub(super) fn next(question: &Question, notes: &Notes, may_call: bool) -> Step {
+    if question.terms.is_empty() && question.names.is_empty() {
+        return Step::Answer(answer::no_terms());
+    }
+    if may_call && notes.rounds < MAX_ROUNDS {
+        let wanted = wanted(question, notes);
+        let fresh: Vec<Look> = wanted
+            .into_iter()
+            .filter(|look| {
+                !notes
+                    .made
+                    .contains(&(look.tool.to_owned(), look.arguments.to_string()))
+            })
+            .collect();
+        if !fresh.is_empty() {
+            return Step::Look(fresh);
+        }
+    }
+    Step::Answer(answer::write(question, notes))
+}
+
+fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
+    if notes.rounds == 0 {
+        return searches(question);
+    }
+    let found = rank::candidates(question, notes);
+    if found.is_empty() {
+        return if notes.rounds == 1 {
+            wider_searches(question)
+        } else {
+            Vec::new()
+        };
+    }
+    match question.intent {
+        Intent::Callers | Intent::Callees => {
+            let mut looks: Vec<Look> = found
+                .iter()
+                .take(answer::subjects(&found))
+                .map(|c| neighbors(question, c))
+                .collect();
+            looks.extend(found.iter().take(1).filter_map(read));
+            looks
+        }
+        _ => {
+            let near = found[0].score * 0.3;
+            let best = || found.iter().take_while(|c| c.score >= near);
+            let mut looks: Vec<Look> = best().take(READS).filter_map(read).collect();
+            looks.extend(best().take(3).map(|c| neighbors(question, c)));
+            // The owner of a comment is a bare name until its definition is seen.
+            looks.extend(
+                best()
+                    .take(READS)
+                    .filter(|c| c.symbol.place.is_none() && !c.name.contains('/'))
+                    .map(|c| neighbors(question, c)),
+            );
+            looks.dedup();
+            looks
+        }
+    }
+}
+
+fn search(query: String, limit: u32) -> Look {
+    Look {
+        tool: "search_symbols",
+        arguments: json!({ "query": query, "limit": limit }),
+    }
+}
+
+/// Each name, all terms together, pairs, single terms, and words used for them.
+fn searches(question: &Question) -> Vec<Look> {
+    let mut looks: Vec<Look> = question
+        .names
+        .iter()
+        .map(|name| search(name.clone(), 20))
+        .collect();
+    let strong: Vec<&str> = question
+        .terms
+        .iter()
+        .filter(|t| t.weight >= 1.0)
+        .map(|t| prefix(&t.stem))
+        .collect();
+    let all: Vec<&str> = question.terms.iter().map(|t| prefix(&t.stem)).collect();
+    let main = if strong.is_empty() { &all } else { &strong };
+    if main.len() > 1 {
+        looks.push(search(main.join(" "), 50));
+    }
+    looks.extend(all.iter().map(|term| search((*term).to_owned(), 50)));
+    if main.len() > 2 {
+        looks.extend(main.windows(2).map(|pair| search(pair.join(" "), 40)));
+        looks.push(search(format!("{} {}", main[0], main[main.len() - 1]), 40));
+    }
+    for term in question.terms.iter().filter(|t| t.weight >= 1.0) {
+        for other in alike(&term.stem) {
+            looks.push(search(other.to_owned(), 30));
+        }
+    }
+    looks.dedup();
+    looks.truncate(MAX_SEARCHES);
+    looks
+}
+
+/// When nothing was found: the first letters of each term.
+fn wider_searches(question: &Question) -> Vec<Look> {
+    let short = question.terms.iter().filter(|t| t.stem.chars().count() > 5);
+    short
+        .map(|t| search(t.stem.chars().take(5).collect(), 20))
+        .collect()
+}
+
+/// The call that reads a candidate: its whole definition or the lines around a
+/// comment of it.
+fn read(candidate: &Candidate<'_>) -> Option<Look> {
+    let symbol = candidate.symbol;
+    let (path, start, end) = match (&symbol.place, symbol.texts.keys().next()) {
+        (Some(place), text) => {
+            let whole = place.end - place.start < READ_LINES;
+            let from = match text {
+                Some(line) if !whole => line.saturating_sub(20).max(place.start),
+                _ => place.start,
+            };
+            (&place.path, from, place.end.min(from + READ_LINES - 1))
+        }
+        (None, Some(line)) => (&symbol.text_path, line.saturating_sub(10).max(1), line + 30),
+        (None, None) => return None,
+    };
+    Some(Look {
+        tool: "read_source",
+        arguments: json!({ "path": path, "start": start, "end": end }),
+    })
+}
+
+fn neighbors(question: &Question, candidate: &Candidate<'_>) -> Look {
+    let direction = match question.intent {
+        Intent::Callers | Intent::Where => "incoming",
+        Intent::Callees => "outgoing",
+        Intent::What | Intent::How => "both",
+    };
+    Look {
+        tool: "symbol_neighbors",
+        arguments: json!({ "name": candidate.name, "direction": direction }),
+    }
+}

@@ -1,0 +1,288 @@
+//! Which of the symbols seen answer the question best.
+//!
+//! Every term counts by its rarity (the fewer results its own search had, the
+//! more), and by the best field it occurs in: a symbol's name above its path,
+//! its doc comment, its comments, its body. A symbol that has most of the terms
+//! beats one that has one of them in its name.
+
+use std::collections::BTreeSet;
+
+use super::notes::{Notes, Place, Symbol};
+use super::question::{Intent, Question, Term};
+use super::words::{alike, each_word, prefix, stem};
+
+/// A symbol with its score.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate<'n> {
+    pub(super) name: &'n str,
+    pub(super) symbol: &'n Symbol,
+    pub(super) score: f64,
+    /// Share of the terms' weight that it has anywhere, 0 to 1.
+    pub(super) coverage: f64,
+}
+
+/// A term and what it counts for in this repository.
+#[derive(Clone, Debug)]
+pub(super) struct Weighed<'q> {
+    pub(super) term: &'q Term,
+    pub(super) weight: f64,
+}
+
+/// How rare each term is here, by the number of results of its own search.
+pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q>> {
+    let weighed = question.terms.iter().map(|term| {
+        let total = notes.totals.get(prefix(&term.stem)).copied().unwrap_or(50);
+        #[allow(clippy::cast_precision_loss)]
+        let rarity = 1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln());
+        Weighed {
+            term,
+            weight: term.weight * rarity,
+        }
+    });
+    weighed.collect()
+}
+
+/// All symbols seen, best first; ties by name.
+pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candidate<'n>> {
+    let terms = weigh(question, notes);
+    let mut found: Vec<Candidate<'n>> = notes
+        .symbols
+        .iter()
+        .map(|(name, symbol)| judge(question, &terms, notes, name, symbol))
+        .filter(|candidate| candidate.score > 0.0)
+        .collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(b.name)));
+    found
+}
+
+/// Stems of one field.
+fn stems(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    each_word(text, |word| {
+        found.insert(stem(word));
+    });
+    found
+}
+
+/// How well a term is met by a field's stems: itself, a longer word that begins
+/// with it, or a word used for it.
+fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
+    if field.contains(&term.stem) {
+        return 1.0;
+    }
+    let long = term.stem.len() >= 4;
+    if long
+        && field
+            .range(term.stem.clone()..)
+            .next()
+            .is_some_and(|s| s.starts_with(&term.stem))
+    {
+        return 0.8;
+    }
+    if alike(&term.stem).any(|other| field.contains(other)) {
+        return 0.55;
+    }
+    0.0
+}
+
+fn joined(lines: &std::collections::BTreeMap<u32, String>) -> String {
+    lines.values().fold(String::new(), |all, line| all + line + "\n")
+}
+
+/// The last part of a qualified name.
+pub(super) fn bare(name: &str) -> &str {
+    let after_colons = name.rsplit("::").next().unwrap_or(name);
+    after_colons
+        .rsplit(['.', '/'])
+        .next()
+        .unwrap_or(after_colons)
+}
+
+fn judge<'n>(
+    question: &Question,
+    terms: &[Weighed<'_>],
+    notes: &Notes,
+    name: &'n str,
+    symbol: &'n Symbol,
+) -> Candidate<'n> {
+    let path = symbol
+        .place
+        .as_ref()
+        .map_or(symbol.text_path.as_str(), |place| &place.path);
+    let bare_name = bare(name);
+    let own = stems(bare_name);
+    let wide = stems(&format!("{name} {path}"));
+    let signature = stems(&symbol.signature);
+    let doc = stems(&symbol.doc);
+    let texts = stems(&joined(&symbol.texts));
+    // What a file says of itself at its head holds for what is in it.
+    let head = notes.symbols.get(path).filter(|_| path != name);
+    let head = stems(&head.map_or(String::new(), |file| joined(&file.texts)));
+    let body = match &symbol.place {
+        Some(place) => stems(
+            &notes
+                .lines_in(place)
+                .fold(String::new(), |all, (_, line)| all + line + "\n"),
+        ),
+        None => BTreeSet::new(),
+    };
+    let (mut sum, mut had, mut all) = (0.0, 0.0, 0.0);
+    for Weighed { term, weight } in terms {
+        let fields = [
+            (3.0, &own),
+            (1.5, &wide),
+            (1.6, &doc),
+            (1.3, &texts),
+            (0.9, &signature),
+            (0.8, &body),
+            (0.7, &head),
+        ];
+        let mut values: Vec<f64> = fields
+            .iter()
+            .map(|(value, field)| value * met(term, field))
+            .collect();
+        values.sort_by(|a, b| b.total_cmp(a));
+        let best = values[0];
+        sum += weight * (best + 0.25 * values[1..].iter().sum::<f64>());
+        had += weight * best.min(1.0);
+        all += weight;
+    }
+    let coverage = if all > 0.0 { had / all } else { 0.0 };
+    // A name made of the asked words alone says more than one that has them among others.
+    let asked = own
+        .iter()
+        .filter(|s| terms.iter().any(|t| t.term.stem == **s))
+        .count();
+    #[allow(clippy::cast_precision_loss)]
+    let purity = if own.is_empty() {
+        0.0
+    } else {
+        asked as f64 / own.len() as f64
+    };
+    let mut score = sum * (0.25 + 0.75 * coverage) * (1.0 + 0.3 * purity);
+    score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
+    score *= 1.0 + 0.12 * centrality(notes, name);
+    score += named(question, name) * 4.0;
+    Candidate {
+        name,
+        symbol,
+        score,
+        coverage,
+    }
+}
+
+/// 1 when the question writes this very name, less for its last part alone.
+fn named(question: &Question, name: &str) -> f64 {
+    let full = name.replace("::", ".");
+    let value = question.names.iter().map(|asked| {
+        let asked = asked.replace("::", ".");
+        if full == asked || full.ends_with(&format!(".{asked}")) {
+            1.0
+        } else if full
+            .to_lowercase()
+            .ends_with(&format!(".{}", asked.to_lowercase()))
+        {
+            0.8
+        } else if bare(name) == bare(&asked) {
+            0.4
+        } else {
+            0.0
+        }
+    });
+    value.fold(0.0, f64::max)
+}
+
+fn kind_prior(question: &Question, kind: &str) -> f64 {
+    let what = question.intent == Intent::What;
+    match kind {
+        "function" | "method" | "macro" => 1.0,
+        "route" => 1.1,
+        "struct" | "class" | "enum" | "interface" | "type_alias" => {
+            if what {
+                1.25
+            } else {
+                0.95
+            }
+        }
+        "constant" => 0.9,
+        "module" => 0.75,
+        "enum_member" | "field" | "variable" => 0.5,
+        "test" if question.about_tests => 1.0,
+        "test" => 0.4,
+        // A comment whose symbol has not been seen yet.
+        _ => 0.8,
+    }
+}
+
+fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
+    if question.about_tests || kind == "test" {
+        return 1.0;
+    }
+    let aside = |part: &str| {
+        matches!(
+            part,
+            "test"
+                | "tests"
+                | "testing"
+                | "example"
+                | "examples"
+                | "bench"
+                | "benches"
+                | "docs"
+                | "fixtures"
+                | "testkit"
+                | "demo"
+        ) || part.starts_with("test_")
+            || part.ends_with("_test.py")
+            || part == "tests.rs"
+            || part == "conftest.py"
+    };
+    if path.split('/').any(aside) { 0.5 } else { 1.0 }
+}
+
+/// Grows slowly with the number of callers known.
+fn centrality(notes: &Notes, name: &str) -> f64 {
+    let tally = notes
+        .neighborhoods
+        .get(name)
+        .and_then(|around| around.tally.as_ref());
+    let callers = tally.and_then(|tally| tally.split(' ').next()?.parse::<f64>().ok());
+    callers.map_or(0.0, |n| (1.0 + n).ln())
+}
+
+/// The few lines within a place that have the most of the question's terms, at
+/// most `most` lines; `None` when no line was read or none has any.
+pub(super) fn telling_lines(
+    question: &Question,
+    notes: &Notes,
+    place: &Place,
+    most: usize,
+) -> Option<Place> {
+    let terms = weigh(question, notes);
+    let lines: Vec<(u32, BTreeSet<String>)> = notes
+        .lines_in(place)
+        .map(|(number, line)| (number, stems(line)))
+        .collect();
+    let mut best: Option<(f64, u32, u32)> = None;
+    for from in 0..lines.len() {
+        let mut seen = vec![0.0_f64; terms.len()];
+        for to in from..lines.len().min(from + most) {
+            if lines[to].0 - lines[from].0 != u32::try_from(to - from).unwrap_or(u32::MAX) {
+                break;
+            }
+            for (slot, weighed) in seen.iter_mut().zip(&terms) {
+                *slot = slot.max(weighed.weight * met(weighed.term, &lines[to].1));
+            }
+            #[allow(clippy::cast_precision_loss)]
+            let value = seen.iter().sum::<f64>() - 0.004 * (to - from) as f64;
+            if value > 0.02 && best.is_none_or(|(top, ..)| value > top + 1e-9) {
+                best = Some((value, lines[from].0, lines[to].0));
+            }
+        }
+    }
+    best.map(|(_, start, end)| Place {
+        path: place.path.clone(),
+        start,
+        end,
+    })
+}

@@ -1,0 +1,165 @@
+//! The navigator on transcripts made by hand, whole rounds at a time.
+
+use std::sync::Arc;
+
+use toolcrib_core::{
+    Block, Finish, History, Message, Model as _, Reply, Request, Schema, ToolCall, ToolChoice,
+    ToolName, ToolResult, ToolSpec, TurnPlan,
+};
+
+use super::Navigator;
+
+fn plan(tools: &[&str]) -> TurnPlan {
+    let spec = |name: &&str| {
+        Arc::new(ToolSpec::new(
+            ToolName::parse(name).unwrap(),
+            "x",
+            Schema::empty(),
+        ))
+    };
+    TurnPlan::new("", tools.iter().map(spec).collect())
+}
+
+const LOOKUPS: [&str; 3] = ["read_source", "search_symbols", "symbol_neighbors"];
+
+fn ask(plan: &TurnPlan, history: &History, choice: &ToolChoice) -> Reply {
+    let navigator = Navigator::new();
+    let request = Request {
+        plan,
+        history,
+        tool_choice: choice,
+        max_output_tokens: None,
+    };
+    let mut ignore = |_: toolcrib_core::ReplyEvent<'_>| {};
+    let mut future = navigator.stream(request, &mut ignore);
+    let waker = std::task::Waker::noop();
+    match future
+        .as_mut()
+        .poll(&mut std::task::Context::from_waker(waker))
+    {
+        std::task::Poll::Ready(reply) => reply.unwrap(),
+        std::task::Poll::Pending => panic!("the navigator never waits"),
+    }
+}
+
+/// Runs the loop against a fake that answers each call.
+fn run(question: &str, answer: impl Fn(&ToolCall) -> String) -> (String, usize) {
+    let plan = plan(&LOOKUPS);
+    let mut history: History = [Message::user(question)].into_iter().collect();
+    for round in 0..10 {
+        let reply = ask(&plan, &history, &ToolChoice::Auto);
+        let calls: Vec<ToolCall> = reply.message.calls().cloned().collect();
+        if calls.is_empty() {
+            return (reply.message.text(), round);
+        }
+        assert_eq!(reply.finish, Finish::ToolCalls);
+        history.push(Message::Assistant(reply.message));
+        for call in &calls {
+            history.push(Message::Tool(ToolResult::text(call, answer(call), false)));
+        }
+    }
+    panic!("the navigator never answered");
+}
+
+fn small_repository(call: &ToolCall) -> String {
+    match &*call.name {
+        "search_symbols" if call.arguments.contains("truncat") => "\
+2 results for \"q\"; 1-2 shown:
+function cut::truncate_result  src/cut.rs:3-9  pub fn truncate_result(text: &str) -> String
+    Truncates one tool result to the cap.
+test cut::tests::truncates  src/cut.rs:40-50
+"
+        .into(),
+        "search_symbols" => "0 results for \"q\"\n".into(),
+        "read_source" => "src/cut.rs:3-5 of 60 lines (Rust)\n3\tpub fn truncate_result(text: &str) -> String {\n4\t    let result = text;\n5\t}\n".into(),
+        _ => "\
+function cut::truncate_result  src/cut.rs:3-9
+1 caller
+1 edge; 1-1 shown:
+<- calls function run::dispatch  src/run.rs:10-80  at src/run.rs:31
+"
+        .into(),
+    }
+}
+
+#[test]
+fn answers_with_places_lines_and_callers() {
+    let (text, rounds) = run("Where are tool results truncated?", small_repository);
+    insta::assert_snapshot!(text);
+    assert!((2..=4).contains(&rounds), "{rounds}");
+}
+
+#[test]
+fn who_calls_lists_the_callers() {
+    let (text, _) = run("Who calls `truncate_result`?", small_repository);
+    assert!(
+        text.contains("called by `run::dispatch` at src/run.rs:31"),
+        "{text}"
+    );
+}
+
+#[test]
+fn says_so_when_nothing_is_worth_citing() {
+    let (text, rounds) = run("Where is the flux capacitor charged?", |_| {
+        "0 results for \"q\"\n".into()
+    });
+    assert!(
+        text.starts_with("Nothing in the repository's symbols"),
+        "{text}"
+    );
+    assert!(rounds <= 2);
+}
+
+#[test]
+fn a_final_round_is_answered_from_what_is_there() {
+    let history: History = [Message::user("Where is it cut?")].into_iter().collect();
+    for choice in [ToolChoice::None, ToolChoice::Withhold] {
+        let reply = ask(&plan(&LOOKUPS), &history, &choice);
+        assert!(matches!(&reply.message.blocks[..], [Block::Text(_)]));
+    }
+}
+
+#[test]
+fn without_its_lookups_it_says_what_is_missing() {
+    let history: History = [Message::user("Where is it cut?")].into_iter().collect();
+    let reply = ask(&plan(&["search_symbols"]), &history, &ToolChoice::Auto);
+    assert!(reply.message.text().contains("none of search_symbols"));
+}
+
+#[test]
+fn a_question_without_words_is_told_what_to_ask() {
+    for question in ["", "???", "what is it", "1 2 3"] {
+        let (text, rounds) = run(question, |_| String::new());
+        assert!(text.starts_with("The question has no word"), "{text}");
+        assert_eq!(rounds, 0);
+    }
+}
+
+#[test]
+fn errors_and_foreign_results_do_not_stop_it() {
+    let (text, _) = run("Where is retry handled?", |call| {
+        format!("error: {} is broken", call.name)
+    });
+    assert!(text.starts_with("Nothing in"), "{text}");
+}
+
+#[test]
+fn the_same_transcript_gives_the_same_bytes_and_ids_do_not_repeat() {
+    let plan = plan(&LOOKUPS);
+    let mut history: History = [Message::user("Where are results cut?")]
+        .into_iter()
+        .collect();
+    let first = ask(&plan, &history, &ToolChoice::Auto);
+    assert_eq!(first, ask(&plan, &history, &ToolChoice::Auto));
+    let ids: Vec<_> = first.message.calls().map(|c| c.id.clone()).collect();
+    history.push(Message::Assistant(first.message.clone()));
+    for call in first.message.calls() {
+        history.push(Message::Tool(ToolResult::text(
+            call,
+            small_repository(call),
+            false,
+        )));
+    }
+    let second = ask(&plan, &history, &ToolChoice::Auto);
+    assert!(second.message.calls().all(|call| !ids.contains(&call.id)));
+}

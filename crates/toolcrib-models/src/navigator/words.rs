@@ -1,0 +1,369 @@
+//! Words of questions, names and prose, made comparable.
+//!
+//! A light English stemmer and a short list of words that programmers use for
+//! one another. Both only widen a search; what is shown is the source's own
+//! wording.
+
+/// Calls `each` with every lower-case word of a text: split at anything that is
+/// not a letter or digit, and at the humps of `camelCase`.
+pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
+    let mut word = String::new();
+    let mut previous: Option<char> = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let hump = previous.is_some_and(|p| {
+            c.is_uppercase()
+                && (p.is_lowercase()
+                    || p.is_numeric()
+                    || (p.is_uppercase() && chars.peek().is_some_and(|n| n.is_lowercase())))
+        });
+        if (hump || !c.is_alphanumeric()) && !word.is_empty() {
+            each(&word);
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        previous = Some(c);
+    }
+    if !word.is_empty() {
+        each(&word);
+    }
+}
+
+/// The words of a text, in order.
+#[cfg(test)]
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    each_word(text, |word| found.push(word.to_owned()));
+    found
+}
+
+/// Brings the common inflections of an English word to one form, as in
+/// `truncated`, `truncates`, `truncation` -> `truncat`.
+pub(super) fn stem(word: &str) -> String {
+    if word.len() <= 3 || !word.is_ascii() {
+        return word.to_owned();
+    }
+    let mut stem = plural(word);
+    for (suffix, least) in [("ingly", 3), ("edly", 3), ("ing", 3), ("ied", 2), ("ed", 3)] {
+        if let Some(rest) = stem.strip_suffix(suffix)
+            && rest.len() >= least
+            && rest.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+        {
+            stem = if suffix == "ied" {
+                format!("{rest}y")
+            } else {
+                undouble(rest)
+            };
+            break;
+        }
+    }
+    for (suffix, least) in [
+        ("ation", 3),
+        ("ness", 4),
+        ("ment", 4),
+        ("able", 4),
+        ("ible", 4),
+        ("er", 3),
+        ("or", 3),
+        ("ly", 4),
+    ] {
+        if let Some(rest) = stem.strip_suffix(suffix)
+            && rest.len() >= least
+        {
+            let ation = if suffix == "ation" { "at" } else { "" };
+            stem = undouble(&format!("{rest}{ation}"));
+            break;
+        }
+    }
+    if stem.len() > 5 && (stem.ends_with("tion") || stem.ends_with("sion")) {
+        stem.truncate(stem.len() - 3);
+    }
+    if stem.len() > 3 && stem.ends_with('e') {
+        stem.pop();
+    }
+    if stem.len() > 3 && stem.ends_with('y') {
+        stem.pop();
+        stem.push('i');
+    }
+    stem
+}
+
+fn plural(word: &str) -> String {
+    if let Some(rest) = word.strip_suffix("ies")
+        && rest.len() > 1
+    {
+        return format!("{rest}y");
+    }
+    for (suffix, keep) in [("sses", 2), ("shes", 2), ("ches", 2), ("xes", 1)] {
+        if word.ends_with(suffix) {
+            return word[..word.len() - suffix.len() + keep].to_owned();
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(rest) if !rest.ends_with(['s', 'u', 'i']) => rest.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// `cutt` -> `cut`, but `fall` and `pass` stay.
+fn undouble(stem: &str) -> String {
+    let bytes = stem.as_bytes();
+    let n = bytes.len();
+    let doubled = n > 3 && bytes[n - 1] == bytes[n - 2] && !b"lsz".contains(&bytes[n - 1]);
+    stem[..n - usize::from(doubled)].to_owned()
+}
+
+/// What a stem's words begin with, for searches by prefix.
+pub(super) fn prefix(stem: &str) -> &str {
+    match stem.strip_suffix('i') {
+        Some(rest) if rest.len() >= 3 => rest,
+        _ => stem,
+    }
+}
+
+/// Words that ask rather than say what about.
+const ASKING: &[&str] = &[
+    "a",
+    "about",
+    "all",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "being",
+    "between",
+    "by",
+    "can",
+    "could",
+    "did",
+    "do",
+    "does",
+    "done",
+    "during",
+    "each",
+    "ever",
+    "every",
+    "exactly",
+    "find",
+    "for",
+    "from",
+    "get",
+    "gets",
+    "give",
+    "go",
+    "goes",
+    "had",
+    "happen",
+    "happens",
+    "has",
+    "have",
+    "how",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "kind",
+    "let",
+    "made",
+    "make",
+    "me",
+    "my",
+    "of",
+    "on",
+    "one",
+    "or",
+    "our",
+    "out",
+    "place",
+    "please",
+    "project",
+    "repo",
+    "repository",
+    "responsible",
+    "should",
+    "show",
+    "so",
+    "some",
+    "sort",
+    "take",
+    "tell",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "through",
+    "to",
+    "up",
+    "was",
+    "way",
+    "we",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "why",
+    "will",
+    "with",
+    "you",
+];
+
+/// Whether a word only asks.
+pub(super) fn asks(word: &str) -> bool {
+    ASKING.binary_search(&word).is_ok()
+}
+
+/// Words so common in talk about code that they hardly tell places apart.
+const WEAK: &[&str] = &[
+    "call",
+    "called",
+    "caller",
+    "callers",
+    "calls",
+    "class",
+    "code",
+    "defined",
+    "definition",
+    "done",
+    "file",
+    "files",
+    "function",
+    "functions",
+    "handled",
+    "happening",
+    "implementation",
+    "implemented",
+    "method",
+    "methods",
+    "module",
+    "type",
+    "use",
+    "used",
+    "uses",
+    "work",
+];
+
+/// How much a word of a question counts beside its rarity.
+pub(super) fn weight(word: &str) -> f64 {
+    if WEAK.contains(&word) || word == "works" {
+        0.3
+    } else {
+        1.0
+    }
+}
+
+/// Words that programmers use for one another, as stems.
+const ALIKE: &[&[&str]] = &[
+    &["truncat", "cut", "cap", "clip", "trim", "shorten", "limit"],
+    &["delet", "remov", "drop", "eras", "purg"],
+    &["creat", "build", "construct", "new", "make"],
+    &["fetch", "load", "retriev", "read", "download"],
+    &["sav", "stor", "writ", "persist"],
+    &["pars", "decod", "deserializ", "loads"],
+    &["serializ", "encod", "dump", "render"],
+    &["send", "emit", "dispatch", "post", "submit"],
+    &["start", "begin", "launch", "spawn", "boot", "init"],
+    &["stop", "shutdown", "clos", "terminat", "kill", "exit"],
+    &["check", "validat", "verifi", "ensur"],
+    &["retri", "backoff", "reattempt"],
+    &["fail", "err", "exception"],
+    &["config", "configur", "sett", "option", "configuration"],
+    &["rout", "url", "endpoint", "path"],
+    &["authenticat", "auth", "login", "credential"],
+    &["compar", "diff", "equal"],
+    &["search", "lookup", "find", "match"],
+    &["sort", "order", "rank"],
+    &["merg", "combin", "join", "concat"],
+    &["copi", "clon", "duplicat"],
+    &["cach", "memoiz"],
+    &["timeout", "deadlin", "expir"],
+    &["cancel", "abort", "interrupt"],
+    &["directori", "fold", "dir"],
+    &["argument", "param", "arg", "paramet"],
+    &["messag", "msg"],
+    &["connect", "conn", "socket"],
+    &["convert", "transform", "cast", "to"],
+    &["regist", "add", "insert"],
+    &["environment", "env"],
+    &["ignor", "exclud", "skip"],
+    &["print", "display", "output", "show"],
+    &["execut", "run", "invok"],
+    &["lock", "mutex", "synchroniz"],
+];
+
+/// Stems that may stand for this one in code.
+pub(super) fn alike(stem: &str) -> impl Iterator<Item = &'static str> + '_ {
+    ALIKE
+        .iter()
+        .filter(move |group| group.contains(&stem))
+        .flat_map(|group| group.iter().copied())
+        .filter(move |other| *other != stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inflections_of_a_word_meet() {
+        for family in [
+            &[
+                "truncate",
+                "truncated",
+                "truncates",
+                "truncating",
+                "truncation",
+            ][..],
+            &["retry", "retries", "retried", "retrying"],
+            &["parse", "parser", "parsing", "parsed", "parses"],
+            &["cut", "cuts", "cutting"],
+            &["handle", "handler", "handled", "handling"],
+            &["match", "matches", "matching"],
+            &["validate", "validation", "validator"],
+            &["directory", "directories"],
+            &["class", "classes"],
+        ] {
+            let stems: Vec<_> = family.iter().map(|word| stem(word)).collect();
+            assert!(stems.iter().all(|s| *s == stems[0]), "{stems:?}");
+            let prefix = prefix(&stems[0]);
+            assert!(
+                family.iter().all(|word| word.starts_with(prefix)),
+                "{prefix}"
+            );
+        }
+        assert_eq!(stem("status"), "status");
+        assert_eq!(stem("größe"), "größe");
+    }
+
+    #[test]
+    fn lists_are_in_the_form_they_are_searched_in() {
+        assert!(ASKING.is_sorted());
+        for word in ALIKE.iter().flat_map(|group| group.iter()) {
+            assert!(*word == word.to_lowercase());
+        }
+    }
+
+    #[test]
+    fn humps_and_separators_split() {
+        assert_eq!(
+            words("HTTPServer::read_to_end(x2)"),
+            ["http", "server", "read", "to", "end", "x2"]
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! A chat endpoint that wants a number of tool calls and then answers.
+//!
+//! How many is part of the model's name, and how many were made is read off the
+//! request, so the server keeps no state and any number of runs may use it. Each
+//! reply is written at once: what the client then reads does not depend on timing.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+
+use crate::{Error, say};
+
+/// What it says at last.
+pub(crate) const ANSWER: &str = "Every key is defined in `src/lib.rs:12`.";
+
+const PREFIX: &str = "after-";
+
+/// The name of the model that wants this many calls.
+pub(crate) fn model(calls: u32) -> String {
+    format!("{PREFIX}{calls}")
+}
+
+/// Prints its base URL and serves until standard input ends, so that it cannot
+/// outlive whoever started it.
+pub(crate) fn serve() -> Result<(), Error> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    say(&format!("http://{}/v1", listener.local_addr()?));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || connection(stream));
+        }
+    });
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    Ok(())
+}
+
+/// Answers the requests of one connection until it closes.
+fn connection(stream: TcpStream) -> Option<()> {
+    stream.set_nodelay(true).ok()?;
+    let mut writer = stream.try_clone().ok()?;
+    let mut reader = BufReader::new(stream);
+    loop {
+        let body = request(&mut reader)?;
+        writer.write_all(response(&body).as_bytes()).ok()?;
+    }
+}
+
+/// The body of the next request.
+fn request(reader: &mut impl BufRead) -> Option<String> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|n| *n > 0)?;
+        let line = line.trim_end();
+        if line.is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    String::from_utf8(body).ok()
+}
+
+fn response(body: &str) -> String {
+    let made = body.matches("\"role\":\"tool\"").count();
+    let wanted = body
+        .split_once(PREFIX)
+        .and_then(|(_, rest)| rest.split('"').next()?.parse().ok())
+        .unwrap_or(0);
+    let events = if made < wanted { call(made) } else { answer() };
+    let mut response = String::from(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
+    );
+    for event in events {
+        let event = format!("data: {event}\n\n");
+        response.push_str(&format!("{:x}\r\n{event}\r\n", event.len()));
+    }
+    response.push_str("0\r\n\r\n");
+    response
+}
+
+fn call(number: usize) -> Vec<String> {
+    let call = |inner: &str| delta(&format!(r#"{{"tool_calls":[{{"index":0,{inner}}}]}}"#));
+    let begin = format!(
+        r#""id":"call_{number:03}","type":"function","function":{{"name":"lookup","arguments":""}}"#
+    );
+    vec![
+        delta(r#"{"role":"assistant","content":null}"#),
+        call(&begin),
+        call(r#""function":{"arguments":"{\"key\":"}"#),
+        call(&format!(
+            r#""function":{{"arguments":"\"entry_{number:03}\""}}"#
+        )),
+        call(r#""function":{"arguments":",\"limit\":10}"}"#),
+        finish("tool_calls"),
+        USAGE.to_owned(),
+        "[DONE]".to_owned(),
+    ]
+}
+
+fn answer() -> Vec<String> {
+    vec![
+        delta(r#"{"role":"assistant","content":""}"#),
+        delta(&format!(r#"{{"content":"{ANSWER}"}}"#)),
+        finish("stop"),
+        USAGE.to_owned(),
+        "[DONE]".to_owned(),
+    ]
+}
+
+const USAGE: &str = r#"{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gate","choices":[],"usage":{"prompt_tokens":900,"completion_tokens":20,"total_tokens":920}}"#;
+
+fn delta(delta: &str) -> String {
+    chunk(delta, "null")
+}
+
+fn finish(reason: &str) -> String {
+    chunk("{}", &format!("\"{reason}\""))
+}
+
+fn chunk(delta: &str, finish: &str) -> String {
+    format!(
+        r#"{{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gate","choices":[{{"index":0,"delta":{delta},"finish_reason":{finish}}}]}}"#
+    )
+}
