@@ -62,11 +62,7 @@ impl Endpoint {
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
 
         let host = url.host_str().unwrap_or_default();
-        let port = url
-            .port()
-            .map(|port| format!(":{port}"))
-            .unwrap_or_default();
-        let shown = format!("{}://{host}{port}{path}", url.scheme());
+        let shown = show(&url, path);
         let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
         let local = host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback());
         Ok(Endpoint {
