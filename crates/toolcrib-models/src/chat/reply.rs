@@ -35,7 +35,9 @@ pub(super) struct Assembler {
     refused: bool,
     usage: Option<Box<RawValue>>,
     bytes: usize,
-    /// Something was reported, so the request must not be sent again.
+    /// Text or reasoning was reported, so the request must not be sent again. The
+    /// start of a call does not count: nothing of a half-streamed call was shown that
+    /// a second reply could double.
     pub(super) delivered: bool,
 }
 
@@ -145,7 +147,6 @@ impl Assembler {
             let known = !slot.name.is_empty() && (ended || !slot.arguments.is_empty());
             if known && !slot.announced {
                 slot.announced = true;
-                self.delivered = true;
                 on_event(ReplyEvent::CallStarted(slot.name.as_str()));
             }
         }
