@@ -178,6 +178,10 @@ impl Linked<'_> {
     }
 
     fn edge(&mut self, from: NodeId, kind: EdgeKind, to: NodeId, origin: Origin, line: u32) {
+        // Only a call can lead back to where it is.
+        if from == to && kind != EdgeKind::Calls {
+            return;
+        }
         self.edges.push(Edge {
             from,
             kind,

@@ -501,10 +501,10 @@ impl<'l> Eval<'l> {
                 inst: false,
             } => {
                 let text = self.index().names.text(*name).clone();
-                let Some(library) = self.library(cx.file) else {
-                    return Ty::Unknown;
-                };
-                match library.instance(&text, args) {
+                let special = self
+                    .library(cx.file)
+                    .and_then(|library| library.instance(&text, args));
+                match special {
                     Some(Special::Value(ty)) | Some(Special::Type(ty)) => ty,
                     Some(Special::Of(ty)) => self.instance(cx, &ty),
                     Some(Special::This) if self.keep_this => Ty::This,
@@ -586,6 +586,22 @@ impl<'l> Eval<'l> {
 
     /// The type of a variable, constant, field or enum member; `None` for others.
     pub(crate) fn value_of(&mut self, node: NodeId) -> Option<Ty> {
+        self.guarded(Some(Ty::Unknown), |eval| eval.value_of_inner(node))
+    }
+
+    /// One step deeper, or `limit` when that is too deep.
+    pub(crate) fn guarded<T>(&mut self, limit: T, step: impl FnOnce(&mut Self) -> T) -> T {
+        if self.depth >= MAX_DEPTH {
+            self.limited = true;
+            return limit;
+        }
+        self.depth += 1;
+        let out = step(self);
+        self.depth -= 1;
+        out
+    }
+
+    fn value_of_inner(&mut self, node: NodeId) -> Option<Ty> {
         let (file, ix) = self.index().place_of(node);
         let facts = self.facts(file);
         let def = facts.def(ix);
@@ -681,6 +697,10 @@ impl<'l> Eval<'l> {
 
     /// A function's result for a receiver.
     pub(crate) fn result_of(&mut self, node: NodeId, receiver: &Ty) -> Ty {
+        self.guarded(Ty::Unknown, |eval| eval.result_of_inner(node, receiver))
+    }
+
+    fn result_of_inner(&mut self, node: NodeId, receiver: &Ty) -> Ty {
         let (file, ix) = self.index().place_of(node);
         let facts = self.facts(file);
         let def = facts.def(ix);
@@ -920,6 +940,10 @@ impl<'l> Eval<'l> {
 
     /// What a loop takes.
     pub(crate) fn element(&mut self, cx: Cx, ty: &Ty) -> Ty {
+        self.guarded(Ty::Unknown, |eval| eval.element_inner(cx, ty))
+    }
+
+    fn element_inner(&mut self, cx: Cx, ty: &Ty) -> Ty {
         let value = self.value(cx, ty);
         let parts: Vec<Ty> = value.each().to_vec();
         let mut all = Vec::new();

@@ -23,6 +23,10 @@ pub(super) enum TypeMember {
 impl Eval<'_> {
     /// What `base.name` stands for.
     pub(crate) fn member(&mut self, cx: Cx, base: &Ty, name: GSym) -> Ty {
+        self.guarded(Ty::Unknown, |eval| eval.member_inner(cx, base, name))
+    }
+
+    fn member_inner(&mut self, cx: Cx, base: &Ty, name: GSym) -> Ty {
         match base {
             Ty::Any(all) => Ty::any(all.iter().map(|ty| self.member(cx, ty, name)).collect()),
             Ty::Unknown => Ty::Unknown,

@@ -179,6 +179,30 @@ fn g02_chains_through_many_definitions_end() {
 }
 
 #[test]
+fn g02_values_that_lead_to_themselves_end() {
+    let dir = tree(&[
+        (
+            "a.py",
+            "x = x\ny = z\nz = y\nclass A:\n    b = b\n    c: c = c\n    def f(self): self.b = self.b.b\n\
+             class D(D): pass\nclass E(F): pass\nclass F(E): pass\nx.go()\nz.go()\nA().b.go()\nE().go()\n",
+        ),
+        ("p/__init__.py", "from .q import *\nfrom . import q\n"),
+        (
+            "p/q.py",
+            "from . import *\nfrom p import q\nq.q.q.go()\nmissing()\n",
+        ),
+        (
+            "src/lib.rs",
+            "pub use self::a::*;\npub mod a { pub use super::*; pub use super::X as X; }\n\
+             type T = T; type U<V> = W<V>; type W<V> = U<V>;\n\
+             trait P: Q {} trait Q: P {}\nfn f(t: T, u: U<u8>, p: &dyn P) { t.go(); u.go(); p.go(); X::go(); }\n\
+             struct S; impl std::ops::Deref for S { type Target = S; }\nfn g(s: S) { s.go(); }\n",
+        ),
+    ]);
+    crate::states::check_invariants(&load(dir.path()).graph);
+}
+
+#[test]
 fn g02_five_megabytes_on_one_line_are_left_out_by_size() {
     let dir = tree(&[
         ("good.py", "x = 1\n"),

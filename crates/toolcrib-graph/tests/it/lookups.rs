@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use toolcrib_graph::{
-    ExploreArea, ListFiles, Lookup, LookupCall, MAX_CHARS, NodeKind, ReadSource, ScanOptions,
-    SearchSymbols, Snapshot, SymbolNeighbors,
+    ExploreArea, ListFiles, Lookup, LookupCall, MAX_CHARS, NodeKind, ReadSource, SearchSymbols,
+    SymbolNeighbors,
 };
 
+use crate::support::{fixture, load};
+
 fn sample(name: &str) -> Lookup {
-    let root = format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    let snapshot = Snapshot::load(root, &ScanOptions::default()).unwrap();
-    Lookup::new(Arc::new(snapshot.graph))
+    Lookup::new(Arc::new(load(fixture(name)).graph))
 }
 
 /// Calls and their answers, errors included, one after the other.
