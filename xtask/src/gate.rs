@@ -5,6 +5,7 @@
 //! what the server does is left out because it is another process. The limits are
 //! those of `ARCHITECTURE.md`; a change that needs more must say why there.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -200,8 +201,8 @@ fn count(program: &Path, url: &str, rounds: u32) -> Result<u64, String> {
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(program)
         .args(["run", url, &rounds.to_string()])
-        // Proxies and other settings of a machine are not to be measured.
         .env_clear()
+        .envs(search_path())
         .output()
         .map_err(|error| format!("valgrind cannot be run: {error}"))?;
     let report = String::from_utf8_lossy(&output.stderr);
@@ -210,6 +211,12 @@ fn count(program: &Path, url: &str, rounds: u32) -> Result<u64, String> {
         return Err(format!("a run of {rounds} rounds failed: {own}{report}"));
     }
     collected(&report).ok_or_else(|| format!("valgrind printed no count: {report}"))
+}
+
+/// All of the environment that a counted program gets: proxies and other settings
+/// of one machine are not to be measured.
+fn search_path() -> Option<(&'static str, OsString)> {
+    std::env::var_os("PATH").map(|path| ("PATH", path))
 }
 
 /// The number after `Collected :`.
@@ -224,6 +231,7 @@ fn peak(program: &Path, url: &str) -> Result<u64, String> {
     let output = Command::new(program)
         .args(["run", url, "60"])
         .env_clear()
+        .envs(search_path())
         .output()
         .map_err(|error| format!("{} cannot be run: {error}", program.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -211,3 +211,29 @@ async fn names_do_not_meet_those_of_generated_code() {
         .collect();
     assert_eq!(names, ["local", "type"]);
 }
+
+mod renamed {
+    use toolcrib as tools;
+
+    /// Which side.
+    #[tools::argument(crate = tools, open)]
+    pub(crate) struct Side {
+        left: bool,
+    }
+
+    /// Turns.
+    #[tools::tool(crate = tools, name = "turn-to")]
+    pub(crate) async fn turn(side: Side) -> &'static str {
+        if side.left { "left" } else { "right" }
+    }
+}
+
+#[tokio::test]
+async fn the_crate_may_have_another_name() {
+    let tool = renamed::turn::tool();
+    assert_eq!(tool.spec().name.as_str(), "turn-to");
+    assert_eq!(
+        call(&tool, r#"{"side":{"left":true,"extra":1}}"#).await,
+        "left"
+    );
+}
