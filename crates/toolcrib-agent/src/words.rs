@@ -100,6 +100,12 @@ pub(crate) const EMPTY: &str = "there was no text";
 pub(crate) const CUT_EMPTY: &str =
     "there was no text before the output limit; think and answer more briefly";
 
+/// Why a text that ended for a reason that no wire knows is no answer yet.
+pub(crate) fn ended_oddly(why: &str) -> String {
+    let why: String = why.chars().filter(|c| !c.is_control()).take(40).collect();
+    format!("it ended for an unknown reason ({why}), so it may not be whole; write it again")
+}
+
 /// Why a cut text is no answer yet.
 pub(crate) const CUT_ANSWER: &str = "it was cut off at the output limit; answer more briefly";
 

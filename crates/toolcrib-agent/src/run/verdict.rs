@@ -25,6 +25,9 @@ impl Run {
             self.reject(RejectionReason::Markup, error.into());
         } else if *finish == Finish::Length && !last_chance {
             self.reject(RejectionReason::Cut, words::CUT_ANSWER.into());
+        } else if let (Finish::Other(why), false) = (finish, last_chance) {
+            // A reason nobody knows may stand for an error: it does not count as success.
+            self.reject(RejectionReason::Cut, words::ended_oddly(why).into());
         } else {
             self.phase = Phase::Check(text);
         }

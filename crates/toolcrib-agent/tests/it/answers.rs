@@ -1,7 +1,7 @@
 //! The protocol of the final answer.
 
 use toolcrib_agent::{Answer, Budget, Outcome, OutcomeKind, Unanswered};
-use toolcrib_core::{Finish, Schema};
+use toolcrib_core::{Block, Finish, Schema};
 use toolcrib_testkit::scripted::Turn;
 
 use crate::support::*;
@@ -52,6 +52,18 @@ async fn l05_a_rejected_answer_costs_a_round_and_stays_in_the_history() {
     user: That was not accepted as the answer: there was no text. No tools can be called any more; answer from what was gathered. Reply with the bare answer, without code fences and without any text around it. It must be a whole number from 0 to 255.
     model:  12 
     "#);
+}
+
+#[tokio::test]
+async fn an_unknown_end_of_a_reply_does_not_count_as_success() {
+    let odd = Turn::blocks(
+        [Block::Text("Half an ans".into())],
+        Finish::Other("error_x".into()),
+    );
+    let model = model([odd, Turn::text("A whole answer.")]);
+    let outcome = agent(&model).build().unwrap().run("How?").await;
+    assert_eq!(outcome.answer().unwrap(), "A whole answer.");
+    assert_eq!(outcome.report().rounds, 2);
 }
 
 #[tokio::test]
