@@ -24,7 +24,9 @@ fn main() {
     let graph = &snapshot.graph;
     if list == "nodes" {
         for node in graph.nodes() {
-            println!("{} {}", node.kind, node.qualified_name);
+            let path = &graph.file(node.file).path;
+            let line = node.span.start_line;
+            println!("{}\t{}\t{path}\t{line}", node.kind, node.qualified_name);
         }
     }
     if list == "sites" {
@@ -37,11 +39,13 @@ fn main() {
                 other => (other.as_str(), String::new()),
             };
             println!(
-                "{}\t{}\t{}\t{}\t{state}\t{target}",
+                "{}\t{}\t{}-{}\t{}\t{state}\t{target}\t{}",
                 graph.file(site.file).path,
                 site.span.start_line,
                 site.span.start_byte,
-                site.callee
+                site.span.end_byte,
+                site.callee,
+                graph.node(site.caller).qualified_name,
             );
         }
     }

@@ -8,6 +8,7 @@
 //!
 //! [`Semantics`]: crate::lang::Semantics
 
+mod calls;
 mod edges;
 mod eval;
 mod index;
@@ -16,6 +17,7 @@ mod lookup;
 mod members;
 mod naming;
 mod relations;
+mod shapes;
 mod sites;
 mod spaces;
 mod value;

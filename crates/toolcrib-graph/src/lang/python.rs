@@ -6,6 +6,9 @@
 //! unknown.
 
 mod annotation;
+mod assignments;
+mod bindings;
+mod imports;
 mod items;
 mod library;
 mod place;

@@ -5,6 +5,10 @@
 //! included, since these are read again as expressions. Struct literals are
 //! references, not calls. What other macros expand to is not looked at.
 
+mod bindings;
+mod calls;
+mod docs;
+mod imports;
 mod items;
 mod library;
 mod patterns;

@@ -380,7 +380,7 @@ impl Eval<'_> {
     fn member_node(&mut self, cx: Cx, base: &Ty, name: super::index::GSym) -> Option<NodeId> {
         let mut found: FxHashSet<NodeId> = FxHashSet::default();
         for ty in base.each() {
-            let value = self.value(cx, ty);
+            let value = self.value(ty);
             for ty in value.each() {
                 match ty {
                     Ty::Inst(node, _) | Ty::Def(node, _)

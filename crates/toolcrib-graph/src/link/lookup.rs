@@ -471,12 +471,7 @@ impl<'i> Lookup<'i> {
 
     /// A name as seen from a definition, locals and type parameters apart.
     /// `None` when nothing has that name.
-    pub(crate) fn from_scope(
-        &self,
-        file: u32,
-        scope: DefIx,
-        name: GSym,
-    ) -> Option<(Vec<Found>, Via)> {
+    pub(crate) fn scoped(&self, file: u32, scope: DefIx, name: GSym) -> Option<(Vec<Found>, Via)> {
         let index = self.index;
         let semantics = index.semantics(file)?;
         let facts = &index.facts[file as usize];
@@ -614,7 +609,7 @@ impl<'i> Lookup<'i> {
                 return found;
             }
         }
-        if let Some((found, _)) = self.from_scope(file, scope, name) {
+        if let Some((found, _)) = self.scoped(file, scope, name) {
             return found;
         }
         self.beyond(file, scope, name)

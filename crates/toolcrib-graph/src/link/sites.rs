@@ -110,10 +110,7 @@ impl Eval<'_> {
                 // A library's value that is called.
                 targets.outside.push(*module);
             }
-            Ty::Method(base, _) => match self.module_of(cx, base) {
-                Some(module) => targets.outside.push(module),
-                None => {}
-            },
+            Ty::Method(base, _) => targets.outside.extend(self.module_of(cx, base)),
             Ty::Inst(..) => {
                 if let Some(member) = self.call_member(cx, ty) {
                     self.collect(cx, &member, targets, depth + 1);

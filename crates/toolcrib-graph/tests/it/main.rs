@@ -1,5 +1,7 @@
 //! Integration tests of the graph: scanning, extraction, linking.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod broken;
 mod determinism;
 mod exclusions;

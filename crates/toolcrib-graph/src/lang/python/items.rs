@@ -3,43 +3,41 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
-use super::terms::{Terms, builtin_value, either};
+use super::terms::{Terms, builtin_value};
 use super::{K, kind};
-use crate::facts::{
-    Builder, DefIx, Flags, Import, ListRange, NewDef, Sym, Term, TermId, TypeParam, span,
-};
+use crate::facts::{Builder, DefIx, Flags, ListRange, NewDef, Sym, Term, TermId, TypeParam, span};
 use crate::lang::walk;
 use crate::model::{NodeKind, TextKind};
 
 /// Patterns nested deeper than this bind nothing.
-const MAX_DEPTH: u32 = 32;
+pub(super) const MAX_DEPTH: u32 = 32;
 
-struct Reader<'b, 's> {
-    b: &'b mut Builder<'s>,
-    terms: Terms,
-    is_test_file: bool,
+pub(super) struct Reader<'b, 's> {
+    pub(super) b: &'b mut Builder<'s>,
+    pub(super) terms: Terms,
+    pub(super) is_test_file: bool,
     /// Flags and the position of the decorators of the definition that follows.
-    decorated: Option<Flags>,
-    class_method: bool,
+    pub(super) decorated: Option<Flags>,
+    pub(super) class_method: bool,
     /// Ends of the blocks around the walk.
-    blocks: Vec<u32>,
+    pub(super) blocks: Vec<u32>,
     /// First parameters of methods.
-    receivers: FxHashMap<DefIx, (Sym, DefIx)>,
+    pub(super) receivers: FxHashMap<DefIx, (Sym, DefIx)>,
     /// Fields of classes and variables of the module, by name.
-    members: FxHashMap<(DefIx, Sym), DefIx>,
+    pub(super) members: FxHashMap<(DefIx, Sym), DefIx>,
     /// The callee of the call entered last, which is no mention.
-    callee: usize,
+    pub(super) callee: usize,
     /// Strings that are documentation.
-    docstrings: FxHashSet<usize>,
+    pub(super) docstrings: FxHashSet<usize>,
     /// The `E as name` of the `except` entered last.
-    exception: usize,
+    pub(super) exception: usize,
 }
 
 /// Where the names of a pattern are visible.
 #[derive(Clone, Copy)]
-struct Visible {
-    at: u32,
-    until: u32,
+pub(super) struct Visible {
+    pub(super) at: u32,
+    pub(super) until: u32,
 }
 
 pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
@@ -72,7 +70,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
 }
 
 impl<'s> Reader<'_, 's> {
-    fn enter(&mut self, node: Node<'_>, field: Option<&str>) -> bool {
+    pub(super) fn enter(&mut self, node: Node<'_>, field: Option<&str>) -> bool {
         let start = node.start_byte() as u32;
         self.b.pass(start);
         while self.blocks.last().is_some_and(|end| *end <= start) {
@@ -107,11 +105,9 @@ impl<'s> Reader<'_, 's> {
             K::StringContent => return false,
             K::Type => self.annotation(node),
             K::Call => self.call(node),
-            K::Attribute => {
-                if node.id() != self.callee {
-                    let term = self.terms.expr(self.b, node);
-                    self.b.mention(term, node.start_position().row as u32 + 1);
-                }
+            K::Attribute if node.id() != self.callee => {
+                let term = self.terms.expr(self.b, node);
+                self.b.mention(term, node.start_position().row as u32 + 1);
             }
             K::Identifier => {
                 let is_name = matches!(field, Some("name" | "attribute" | "alias"));
@@ -132,7 +128,7 @@ impl<'s> Reader<'_, 's> {
                     node.child_by_field_name("value"),
                 ) {
                     let value = self.terms.expr(self.b, value);
-                    let visible = self.from_here(node);
+                    let visible = self.after(node);
                     self.bind(name, value, visible, 0);
                 }
             }
@@ -148,14 +144,14 @@ impl<'s> Reader<'_, 's> {
         true
     }
 
-    fn block_end(&self) -> u32 {
+    pub(super) fn block_end(&self) -> u32 {
         self.blocks
             .last()
             .copied()
             .unwrap_or(self.b.source.len() as u32)
     }
 
-    fn from_here(&self, node: Node<'_>) -> Visible {
+    pub(super) fn after(&self, node: Node<'_>) -> Visible {
         Visible {
             at: node.end_byte() as u32,
             until: self.block_end(),
@@ -164,7 +160,7 @@ impl<'s> Reader<'_, 's> {
 
     // Definitions.
 
-    fn decorators(&mut self, node: Node<'_>) {
+    pub(super) fn decorators(&mut self, node: Node<'_>) {
         let mut flags = Flags::default();
         self.class_method = false;
         let mut cursor = node.walk();
@@ -189,7 +185,7 @@ impl<'s> Reader<'_, 's> {
         self.decorated = Some(flags);
     }
 
-    fn class(&mut self, node: Node<'_>) {
+    pub(super) fn class(&mut self, node: Node<'_>) {
         self.decorated = None;
         let Some(name) = node.child_by_field_name("name") else {
             return;
@@ -225,7 +221,7 @@ impl<'s> Reader<'_, 's> {
         self.b.open(def);
     }
 
-    fn function(&mut self, node: Node<'_>) {
+    pub(super) fn function(&mut self, node: Node<'_>) {
         let decorators = self.decorated.take();
         let class_method = std::mem::take(&mut self.class_method) && decorators.is_some();
         let Some(name) = node.child_by_field_name("name") else {
@@ -275,7 +271,7 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    fn is_test(&self, name: &str, scope: DefIx, in_class: bool) -> bool {
+    pub(super) fn is_test(&self, name: &str, scope: DefIx, in_class: bool) -> bool {
         if !name.starts_with("test") {
             return false;
         }
@@ -294,7 +290,7 @@ impl<'s> Reader<'_, 's> {
             || (self.is_test_file && class_name.ends_with("Tests"))
     }
 
-    fn parameters(
+    pub(super) fn parameters(
         &mut self,
         function: Node<'_>,
         list: Node<'_>,
@@ -370,7 +366,7 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    fn define(
+    pub(super) fn define(
         &mut self,
         node: Node<'_>,
         body: Option<Node<'_>>,
@@ -400,7 +396,7 @@ impl<'s> Reader<'_, 's> {
         })
     }
 
-    fn type_params(&mut self, node: Node<'_>) -> (u32, u32) {
+    pub(super) fn type_params(&mut self, node: Node<'_>) -> (u32, u32) {
         let mut params = Vec::new();
         if let Some(list) = node.child_by_field_name("type_parameters") {
             let mut cursor = list.walk();
@@ -426,7 +422,7 @@ impl<'s> Reader<'_, 's> {
         self.b.type_params(&params)
     }
 
-    fn type_alias(&mut self, node: Node<'_>) {
+    pub(super) fn type_alias(&mut self, node: Node<'_>) {
         let (Some(left), Some(right)) = (
             node.child_by_field_name("left"),
             node.child_by_field_name("right"),
@@ -448,510 +444,9 @@ impl<'s> Reader<'_, 's> {
         self.b.def_mut(def).ty = ty;
     }
 
-    // Assignments.
-
-    fn assignment(&mut self, node: Node<'_>) {
-        let Some(left) = node.child_by_field_name("left") else {
-            return;
-        };
-        // `a = b = value` nests to the right.
-        let mut right = node.child_by_field_name("right");
-        while let Some(inner) = right.filter(|r| kind(*r) == K::Assignment) {
-            right = inner.child_by_field_name("right");
-        }
-        let declared = node
-            .child_by_field_name("type")
-            .map(|ty| self.terms.ty(self.b, ty));
-        let is_alias = node
-            .child_by_field_name("type")
-            .is_some_and(|ty| self.b.text(ty).ends_with("TypeAlias"));
-        let value = match (declared, right) {
-            (Some(ty), _) if !is_alias => self.b.term(Term::Inst(ty)),
-            (_, Some(right)) if is_alias => self.terms.ty(self.b, right),
-            (_, Some(right)) => self.terms.expr(self.b, right),
-            _ => TermId::UNKNOWN,
-        };
-        let declared = declared.filter(|_| !is_alias);
-        let scope = self.b.scope();
-        let scope_kind = self.b.def(scope).kind;
-        let is_static = scope == DefIx::ROOT || is_class(scope_kind);
-        match kind(left) {
-            K::Identifier if is_static => {
-                let sym = self.b.node_name(left);
-                self.member(node, scope, scope, sym, value, declared, scope_kind);
-            }
-            K::Attribute => {
-                let (Some(object), Some(name)) = (
-                    left.child_by_field_name("object"),
-                    left.child_by_field_name("attribute"),
-                ) else {
-                    return;
-                };
-                if kind(object) != K::Identifier {
-                    return;
-                }
-                let receiver = self.b.node_name(object);
-                if let Some(class) = self.receiver_class(receiver) {
-                    let sym = self.b.node_name(name);
-                    self.member(node, class, scope, sym, value, declared, NodeKind::Class);
-                }
-            }
-            _ if is_static => self.unpack_static(node, left, value, 0),
-            _ => {
-                let visible = self.from_here(node);
-                self.bind(left, value, visible, 0);
-            }
-        }
-    }
-
-    fn unpack_static(&mut self, node: Node<'_>, left: Node<'_>, value: TermId, depth: u32) {
-        if depth > MAX_DEPTH || !matches!(kind(left), K::PatternList | K::TuplePattern) {
-            return;
-        }
-        let scope = self.b.scope();
-        let scope_kind = self.b.def(scope).kind;
-        let mut cursor = left.walk();
-        for (i, inner) in left.named_children(&mut cursor).enumerate() {
-            let part = self.b.term(Term::Part(value, i.min(255) as u8));
-            if kind(inner) == K::Identifier {
-                let sym = self.b.node_name(inner);
-                self.member(node, scope, scope, sym, part, None, scope_kind);
-            } else {
-                self.unpack_static(node, inner, part, depth + 1);
-            }
-        }
-    }
-
-    /// The class whose method has this name as its first parameter.
-    fn receiver_class(&self, name: Sym) -> Option<DefIx> {
-        let mut scope = self.b.scope();
-        while scope != DefIx::ROOT {
-            if let Some((receiver, class)) = self.receivers.get(&scope)
-                && *receiver == name
-            {
-                return Some(*class);
-            }
-            scope = self.b.def(scope).parent;
-        }
-        None
-    }
-
-    /// Adds a field or variable once, and every value it is given.
-    #[allow(clippy::too_many_arguments)]
-    fn member(
-        &mut self,
-        node: Node<'_>,
-        owner: DefIx,
-        scope: DefIx,
-        name: Sym,
-        value: TermId,
-        declared: Option<TermId>,
-        owner_kind: NodeKind,
-    ) {
-        let def = match self.members.get(&(owner, name)) {
-            Some(def) => *def,
-            None => {
-                let text = self.b.sym_text(name).to_string();
-                let shouts =
-                    text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
-                let kind = match owner_kind {
-                    NodeKind::Enum => NodeKind::EnumMember,
-                    kind if is_class(kind) => NodeKind::Field,
-                    _ if shouts => NodeKind::Constant,
-                    _ => NodeKind::Variable,
-                };
-                let signature = self.b.signature(node.start_byte(), node.end_byte());
-                let exported = is_public(&text) && self.b.def(owner).exported;
-                let def = self.b.add_to(
-                    owner,
-                    None,
-                    NewDef {
-                        kind,
-                        name: &text,
-                        span: span(node),
-                        exported,
-                        signature,
-                        doc: None,
-                    },
-                );
-                self.members.insert((owner, name), def);
-                def
-            }
-        };
-        match declared {
-            Some(ty) if !self.b.def(def).ty.is_known() => self.b.def_mut(def).ty = ty,
-            _ => self.b.value(def, scope, value),
-        }
-    }
-
-    fn bind(&mut self, target: Node<'_>, value: TermId, visible: Visible, depth: u32) {
-        if depth > MAX_DEPTH {
-            return;
-        }
-        match kind(target) {
-            K::Identifier => {
-                let scope = self.b.scope();
-                if scope == DefIx::ROOT || is_class(self.b.def(scope).kind) {
-                    return self.bind_static(target, value);
-                }
-                let sym = self.b.node_name(target);
-                self.b.local(sym, visible.at, visible.until, value);
-            }
-            K::PatternList | K::TuplePattern | K::ListPattern | K::Tuple | K::List => {
-                let mut cursor = target.walk();
-                for (i, inner) in target.named_children(&mut cursor).enumerate() {
-                    let part = self.b.term(Term::Part(value, i.min(255) as u8));
-                    self.bind(inner, part, visible, depth + 1);
-                }
-            }
-            K::AsTarget | K::Parenthesized => {
-                if let Some(inner) = target.named_child(0) {
-                    self.bind(inner, value, visible, depth + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// A loop or `with` in a module or class body binds without defining.
-    fn bind_static(&mut self, target: Node<'_>, value: TermId) {
-        let sym = self.b.node_name(target);
-        let until = self.block_end();
-        let at = target.start_byte() as u32;
-        self.b.local(sym, at, until, value);
-    }
-
-    // Bindings of statements.
-
-    fn bind_for(&mut self, node: Node<'_>) {
-        let (Some(left), Some(right)) = (
-            node.child_by_field_name("left"),
-            node.child_by_field_name("right"),
-        ) else {
-            return;
-        };
-        let value = self.terms.expr(self.b, right);
-        let each = self.b.term(Term::Each(value));
-        let visible = Visible {
-            at: left.start_byte() as u32,
-            until: node.end_byte() as u32,
-        };
-        self.bind(left, each, visible, 0);
-    }
-
-    fn comprehension(&mut self, node: Node<'_>) {
-        let visible = Visible {
-            at: node.start_byte() as u32,
-            until: node.end_byte() as u32,
-        };
-        let mut cursor = node.walk();
-        for clause in node.named_children(&mut cursor) {
-            if kind(clause) != K::ForIn {
-                continue;
-            }
-            let (Some(left), Some(right)) = (
-                clause.child_by_field_name("left"),
-                clause.child_by_field_name("right"),
-            ) else {
-                continue;
-            };
-            let value = self.terms.expr(self.b, right);
-            let each = self.b.term(Term::Each(value));
-            self.bind_local(left, each, visible, 0);
-        }
-    }
-
-    /// Binds in a scope of its own kind, whatever is around it.
-    fn bind_local(&mut self, target: Node<'_>, value: TermId, visible: Visible, depth: u32) {
-        if depth > MAX_DEPTH {
-            return;
-        }
-        match kind(target) {
-            K::Identifier => {
-                let sym = self.b.node_name(target);
-                self.b.local(sym, visible.at, visible.until, value);
-            }
-            K::PatternList | K::TuplePattern | K::ListPattern => {
-                let mut cursor = target.walk();
-                for (i, inner) in target.named_children(&mut cursor).enumerate() {
-                    let part = self.b.term(Term::Part(value, i.min(255) as u8));
-                    self.bind_local(inner, part, visible, depth + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn lambda(&mut self, node: Node<'_>) {
-        let Some(list) = node.child_by_field_name("parameters") else {
-            return;
-        };
-        let visible = Visible {
-            at: node.start_byte() as u32,
-            until: node.end_byte() as u32,
-        };
-        let mut cursor = list.walk();
-        for parameter in list.named_children(&mut cursor) {
-            let name = match kind(parameter) {
-                K::Identifier => Some(parameter),
-                K::DefaultParameter => parameter.child_by_field_name("name"),
-                _ => parameter.named_child(0),
-            };
-            if let Some(name) = name.filter(|n| kind(*n) == K::Identifier) {
-                let sym = self.b.node_name(name);
-                self.b
-                    .local(sym, visible.at, visible.until, TermId::UNKNOWN);
-            }
-        }
-    }
-
-    /// `except E as name` in the forms of older and newer grammars.
-    fn bind_as(&mut self, node: Node<'_>) {
-        if let (Some(value), Some(alias)) = (
-            node.child_by_field_name("value"),
-            node.child_by_field_name("alias"),
-        ) && kind(node) == K::Except
-        {
-            self.bind_exception(node, value, alias);
-            return;
-        }
-        if kind(node) == K::Except
-            && let Some(first) = node.named_child(0)
-        {
-            self.exception = first.id();
-        }
-    }
-
-    fn as_pattern(&mut self, node: Node<'_>) {
-        let (Some(value), Some(alias)) = (node.named_child(0), node.child_by_field_name("alias"))
-        else {
-            return;
-        };
-        if node.id() == self.exception {
-            self.bind_exception(node, value, alias);
-            return;
-        }
-        let value = self.terms.expr(self.b, value);
-        let entered = self.b.term(Term::Enter(value));
-        let visible = Visible {
-            at: node.end_byte() as u32,
-            until: self.block_end(),
-        };
-        self.bind(alias, entered, visible, 0);
-    }
-
-    fn bind_exception(&mut self, node: Node<'_>, value: Node<'_>, alias: Node<'_>) {
-        let value = self.instances(value);
-        let visible = Visible {
-            at: node.start_byte() as u32,
-            until: self.block_end(),
-        };
-        self.bind(alias, value, visible, 0);
-    }
-
-    /// A value of a class or of one of a tuple of classes.
-    fn instances(&mut self, node: Node<'_>) -> TermId {
-        if kind(node) == K::Tuple {
-            let mut terms = Vec::new();
-            let mut cursor = node.walk();
-            for class in node.named_children(&mut cursor).take(12) {
-                let ty = self.terms.ty(self.b, class);
-                terms.push(self.b.term(Term::Inst(ty)));
-            }
-            return either(self.b, &terms);
-        }
-        let ty = self.terms.ty(self.b, node);
-        self.b.term(Term::Inst(ty))
-    }
-
-    /// `if isinstance(name, Class):` says what the name is inside.
-    fn narrow(&mut self, node: Node<'_>) {
-        let (Some(condition), Some(block)) = (
-            node.child_by_field_name("condition"),
-            node.child_by_field_name("consequence"),
-        ) else {
-            return;
-        };
-        let mut tests = vec![condition];
-        let mut budget = 8;
-        while let Some(test) = tests.pop() {
-            budget -= 1;
-            if budget == 0 {
-                return;
-            }
-            match kind(test) {
-                K::BooleanOperator => {
-                    let is_and = test
-                        .child_by_field_name("operator")
-                        .is_some_and(|o| o.kind() == "and");
-                    if is_and {
-                        tests.extend(test.child_by_field_name("left"));
-                        tests.extend(test.child_by_field_name("right"));
-                    }
-                }
-                K::Call => {
-                    let is_instance = test
-                        .child_by_field_name("function")
-                        .is_some_and(|f| self.b.text(f) == "isinstance");
-                    let Some(arguments) = test.child_by_field_name("arguments") else {
-                        continue;
-                    };
-                    let (Some(name), Some(class)) =
-                        (arguments.named_child(0), arguments.named_child(1))
-                    else {
-                        continue;
-                    };
-                    if !is_instance || kind(name) != K::Identifier {
-                        continue;
-                    }
-                    let value = self.instances(class);
-                    let sym = self.b.node_name(name);
-                    self.b
-                        .local(sym, test.end_byte() as u32, block.end_byte() as u32, value);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn result(&mut self, node: Node<'_>) {
-        let Some(def) = self.b.enclosing(|def| {
-            matches!(
-                def.kind,
-                NodeKind::Function | NodeKind::Method | NodeKind::Test
-            )
-        }) else {
-            return;
-        };
-        if def == DefIx::ROOT || self.b.def(def).ty.is_known() {
-            return;
-        }
-        if let Some(value) = node.named_child(0) {
-            let term = self.terms.expr(self.b, value);
-            self.b.value(def, def, term);
-        }
-    }
-
-    // Imports.
-
-    fn import(&mut self, node: Node<'_>) {
-        let mut cursor = node.walk();
-        for item in node.children_by_field_name("name", &mut cursor) {
-            let (path_node, alias) = match kind(item) {
-                K::AliasedImport => (
-                    item.child_by_field_name("name"),
-                    item.child_by_field_name("alias"),
-                ),
-                _ => (Some(item), None),
-            };
-            let Some(path_node) = path_node else { continue };
-            let path = self.dotted(path_node);
-            let Some(first) = path.first().copied() else {
-                continue;
-            };
-            let shown = one_line_import("import", self.b.text(item));
-            let bound = match alias {
-                Some(alias) => self.b.text(alias).to_string(),
-                None => self.b.sym_text(first).to_string(),
-            };
-            self.import_leaf(item, path, &bound, &shown, 0, false, alias.is_none());
-        }
-    }
-
-    fn import_from(&mut self, node: Node<'_>) {
-        let Some(module) = node.child_by_field_name("module_name") else {
-            return;
-        };
-        let mut level = 0u8;
-        let mut prefix = Vec::new();
-        if kind(module) == K::RelativeImport {
-            let mut cursor = module.walk();
-            for part in module.named_children(&mut cursor) {
-                match kind(part) {
-                    K::ImportPrefix => {
-                        let dots = self.b.text(part).bytes().filter(|c| *c == b'.').count();
-                        level = dots.min(255) as u8;
-                    }
-                    _ => prefix = self.dotted(part),
-                }
-            }
-        } else {
-            prefix = self.dotted(module);
-        }
-        let from = self.b.text(module);
-        let mut cursor = node.walk();
-        for item in node.children_by_field_name("name", &mut cursor) {
-            let (name, alias) = match kind(item) {
-                K::AliasedImport => (
-                    item.child_by_field_name("name"),
-                    item.child_by_field_name("alias"),
-                ),
-                _ => (Some(item), None),
-            };
-            let Some(name) = name else { continue };
-            let mut path = prefix.clone();
-            path.extend(self.dotted(name));
-            let bound = self.b.text(alias.unwrap_or(name)).to_string();
-            let shown = format!("from {from} import {}", self.b.text(item));
-            self.import_leaf(item, path, &bound, &shown, level, false, false);
-        }
-        let mut cursor = node.walk();
-        if let Some(star) = node
-            .named_children(&mut cursor)
-            .find(|child| kind(*child) == K::Wildcard)
-        {
-            let shown = format!("from {from} import *");
-            self.import_leaf(star, prefix, "*", &shown, level, true, false);
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn import_leaf(
-        &mut self,
-        node: Node<'_>,
-        path: Vec<Sym>,
-        bound: &str,
-        shown: &str,
-        level: u8,
-        glob: bool,
-        binds_root: bool,
-    ) {
-        let shown = crate::facts::one_line(shown, 240);
-        let exported = is_public(bound);
-        let def = self.b.add(NewDef {
-            kind: NodeKind::Import,
-            name: bound,
-            span: span(node),
-            exported,
-            signature: Some(shown.into()),
-            doc: None,
-        });
-        self.b.import(Import {
-            def,
-            path: path.into(),
-            level,
-            glob,
-            binds_root,
-        });
-    }
-
-    fn dotted(&mut self, node: Node<'_>) -> Vec<Sym> {
-        let mut path = Vec::new();
-        let mut cursor = node.walk();
-        for part in node.named_children(&mut cursor) {
-            if kind(part) == K::Identifier {
-                path.push(self.b.node_name(part));
-            }
-        }
-        if path.is_empty() && kind(node) == K::Identifier {
-            path.push(self.b.node_name(node));
-        }
-        path
-    }
-
     // Uses.
 
-    fn call(&mut self, node: Node<'_>) {
+    pub(super) fn call(&mut self, node: Node<'_>) {
         let Some(function) = node.child_by_field_name("function") else {
             return;
         };
@@ -974,7 +469,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// Quoted annotations are mentions too; plain ones are met on the way.
-    fn annotation(&mut self, node: Node<'_>) {
+    pub(super) fn annotation(&mut self, node: Node<'_>) {
         if let Some(inner) = node.named_child(0)
             && kind(inner) == K::String
         {
@@ -984,7 +479,7 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    fn mention_all(&mut self, term: TermId, line: u32, depth: u32) {
+    pub(super) fn mention_all(&mut self, term: TermId, line: u32, depth: u32) {
         if depth > 8 {
             return;
         }
@@ -995,7 +490,7 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    fn string(&mut self, node: Node<'_>) {
+    pub(super) fn string(&mut self, node: Node<'_>) {
         let scope = self.b.scope();
         let is_doc = self.docstrings.contains(&node.id());
         let kind = if is_doc {
@@ -1007,17 +502,13 @@ impl<'s> Reader<'_, 's> {
     }
 }
 
-fn is_class(kind: NodeKind) -> bool {
+pub(super) fn is_class(kind: NodeKind) -> bool {
     matches!(kind, NodeKind::Class | NodeKind::Enum | NodeKind::Interface)
 }
 
 /// No leading underscore, or one of the language's own names.
-fn is_public(name: &str) -> bool {
+pub(super) fn is_public(name: &str) -> bool {
     !name.starts_with('_') || (name.starts_with("__") && name.ends_with("__"))
-}
-
-fn one_line_import(word: &str, what: &str) -> String {
-    format!("{word} {what}")
 }
 
 /// The first statement of a body when it is a string, indentation removed.

@@ -64,12 +64,12 @@ pub(super) fn read_manifest(text: &str) -> Manifest {
                 let named = section.rsplit_once("dependencies.").map(|(_, name)| name);
                 if let (Some(local), "package", Some(package)) = (named, key, &quoted) {
                     manifest.renamed.push((local.to_string(), package.clone()));
-                } else if let Some((_, rest)) = value.split_once("package") {
-                    if let Some(package) = rest.split('"').nth(1) {
-                        manifest
-                            .renamed
-                            .push((key.to_string(), package.to_string()));
-                    }
+                } else if let Some((_, rest)) = value.split_once("package")
+                    && let Some(package) = rest.split('"').nth(1)
+                {
+                    manifest
+                        .renamed
+                        .push((key.to_string(), package.to_string()));
                 }
             }
             _ => {}
