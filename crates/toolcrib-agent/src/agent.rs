@@ -7,7 +7,7 @@ use toolcrib_core::{
     CancellationToken, History, Message, Model, Registry, Str, TurnPlan, Visibility,
 };
 use toolcrib_dispatch::{DispatchLimits, Dispatcher};
-use toolcrib_session::SessionLog;
+use toolcrib_session::{SessionLog, repair};
 
 use crate::driver::Driver;
 use crate::{Answer, Budget, BudgetError, Outcome, Rules, Run, Sink, words};
@@ -101,9 +101,11 @@ impl Agent {
         self.drive(run, answer).await
     }
 
-    /// A run that is about to ask `prompt` after what was said in `history`, every
-    /// call of which must have its result. `format` is that of the answer's type.
+    /// A run that is about to ask `prompt` after what was said in `history`. A call
+    /// there without its result, as a crash leaves it, gets an error result.
+    /// `format` is that of the answer's type.
     pub fn begin(&self, history: History, prompt: &str, format: Option<&Str>) -> Run {
+        let history = repair(&history).map_or(history, |repaired| repaired.history);
         let question = Message::user(words::prompt(prompt, format.map(|f| &**f)));
         let rules = Rules {
             tools: !self.plan.tools().is_empty(),
@@ -117,7 +119,19 @@ impl Agent {
     /// Drives a run to its end: one that [`Agent::begin`] made, or one that was
     /// stored on the way. Calls that were under way when it was stored run again.
     pub async fn drive<A>(&self, run: Run, answer: &Answer<A>) -> Outcome<A> {
-        Driver::new(self, run).drive(answer).await
+        self.drive_until(run, answer, &self.cancel).await
+    }
+
+    /// [`Agent::drive`] with a token of the run's own in place of the agent's. When
+    /// it fires, a request under way is dropped, running calls are cancelled, and
+    /// every call gets its result all the same.
+    pub async fn drive_until<A>(
+        &self,
+        run: Run,
+        answer: &Answer<A>,
+        cancel: &CancellationToken,
+    ) -> Outcome<A> {
+        Driver::new(self, run, cancel.clone()).drive(answer).await
     }
 
     /// System prompt and tools of every request.
@@ -175,8 +189,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Ends every run when it fires: a request under way is dropped, running calls
-    /// are cancelled, and each call gets its result all the same.
+    /// Ends every run when it fires, as [`Agent::drive_until`] says.
     pub fn cancel(mut self, token: CancellationToken) -> AgentBuilder {
         self.cancel = token;
         self

@@ -82,10 +82,11 @@ impl<A> Answer<A> {
 
     /// Free text that `check` accepts. Nothing is said to the model about a format;
     /// the error of a refused reply is shown to it, and it tries again.
-    pub fn checked(
-        check: impl Fn(&str) -> Result<A, String> + Send + Sync + 'static,
-    ) -> Answer<A> {
-        Answer { format: None, parse: Box::new(move |text| check(text.trim())) }
+    pub fn checked(check: impl Fn(&str) -> Result<A, String> + Send + Sync + 'static) -> Answer<A> {
+        Answer {
+            format: None,
+            parse: Box::new(move |text| check(text.trim())),
+        }
     }
 
     /// What the model is told to write; `None` for plain text.

@@ -17,6 +17,8 @@ pub struct Budget {
     /// Model requests whose reply counts, the tool-free last one included. At
     /// least 1; 1 means that the first request already takes no tool calls.
     pub rounds: u32,
+    /// Prompt and generated tokens together, over all requests.
+    pub tokens: Option<u64>,
     /// Prompt tokens over all requests.
     pub tokens_in: Option<u64>,
     /// Generated tokens over all requests.
@@ -24,7 +26,8 @@ pub struct Budget {
     /// US dollars. Has an effect only where the provider reports a cost or the
     /// model's profile has a price.
     pub cost: Option<f64>,
-    /// From the start of the run.
+    /// From the start of the run. A request or a call under way when it is reached
+    /// may go on for a quarter of it, at most 30 s, and is then dropped.
     pub wall_time: Option<Duration>,
     /// Calls handed to tools. When they are spent, the next round is the last.
     pub tool_calls: Option<u64>,
@@ -34,6 +37,7 @@ impl Default for Budget {
     fn default() -> Budget {
         Budget {
             rounds: 20,
+            tokens: None,
             tokens_in: None,
             tokens_out: None,
             cost: None,
@@ -52,6 +56,8 @@ pub enum Limit {
     Rounds,
     /// [`Budget::tool_calls`].
     ToolCalls,
+    /// [`Budget::tokens`].
+    Tokens,
     /// [`Budget::tokens_in`].
     TokensIn,
     /// [`Budget::tokens_out`].
@@ -67,6 +73,7 @@ impl fmt::Display for Limit {
         f.write_str(match self {
             Limit::Rounds => "rounds",
             Limit::ToolCalls => "tool calls",
+            Limit::Tokens => "tokens",
             Limit::TokensIn => "input tokens",
             Limit::TokensOut => "output tokens",
             Limit::Cost => "cost",
@@ -121,6 +128,7 @@ impl Budget {
         match limit {
             Limit::Rounds => of(Some(self.rounds), limit),
             Limit::ToolCalls => of(self.tool_calls, limit),
+            Limit::Tokens => of(self.tokens, limit),
             Limit::TokensIn => of(self.tokens_in, limit),
             Limit::TokensOut => of(self.tokens_out, limit),
             Limit::Cost => self

@@ -4,7 +4,9 @@ use std::future::pending;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use toolcrib_core::{Cost, ModelError, Price, Reply, ReplyEvent, Request, Str, Usage};
+use toolcrib_core::{
+    CancellationToken, Cost, ModelError, Price, Reply, ReplyEvent, Request, Usage,
+};
 use toolcrib_dispatch::{DispatchEvent, Prepared, RunContext};
 use toolcrib_session::Row;
 use tracing::Instrument;
@@ -12,9 +14,13 @@ use tracing::field::Empty;
 
 use crate::journal::Journal;
 use crate::{
-    Agent, Answer, End, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Report, Run,
-    RunError, Step,
+    Agent, Answer, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run, RunError, Step,
 };
+
+mod finish;
+mod watch;
+
+use watch::{millis, watched, watched_call};
 
 /// How long a request under way may go on after the time limit, so that an
 /// answer half written is not lost: a quarter of the limit, at most this.
@@ -23,6 +29,7 @@ const MOST_GRACE: Duration = Duration::from_secs(30);
 pub(crate) struct Driver<'a> {
     agent: &'a Agent,
     run: Run,
+    cancel: CancellationToken,
     journal: Journal<'a>,
     began: Instant,
     /// Of the run when it was stored, if it was.
@@ -39,13 +46,14 @@ enum Waited {
 }
 
 impl<'a> Driver<'a> {
-    pub(crate) fn new(agent: &'a Agent, run: Run) -> Driver<'a> {
+    pub(crate) fn new(agent: &'a Agent, run: Run, cancel: CancellationToken) -> Driver<'a> {
         Driver {
             agent,
             journal: Journal::new(agent.session.as_ref()),
             began: Instant::now(),
             before: run.elapsed(),
             unfinished: String::new(),
+            cancel,
             run,
         }
     }
@@ -60,14 +68,13 @@ impl<'a> Driver<'a> {
             gen_ai.usage.output_tokens = Empty,
             error.r#type = Empty,
         );
+        let own = span.clone();
         async {
-            let ended = self.to_the_end(answer).await;
+            let ended = self.all_steps(answer).await;
             let outcome = self.outcome(answer, ended).await;
-            let span = tracing::Span::current();
-            let usage = &outcome.report().usage;
-            record_usage(&span, usage);
+            record_usage(&own, &outcome.report().usage);
             if outcome.kind() != OutcomeKind::Answered {
-                span.record("error.type", tracing::field::debug(outcome.kind()));
+                own.record("error.type", tracing::field::debug(outcome.kind()));
             }
             outcome
         }
@@ -77,7 +84,7 @@ impl<'a> Driver<'a> {
 
     /// The answer, if one was accepted on the way; an error if there can be no
     /// further step.
-    async fn to_the_end<A>(&mut self, answer: &Answer<A>) -> Result<Option<A>, RunError> {
+    async fn all_steps<A>(&mut self, answer: &Answer<A>) -> Result<Option<A>, RunError> {
         let agent = self.agent;
         self.emit(|run| Event::RunStarted {
             model: agent.model.profile().id.clone(),
@@ -97,7 +104,8 @@ impl<'a> Driver<'a> {
         let mut accepted = None;
         loop {
             self.run.tick(self.elapsed());
-            if agent.cancel.is_cancelled() {
+            // An answer that is complete was paid for.
+            if self.cancel.is_cancelled() && !self.run.is_checking() {
                 self.run.cancelled();
             }
             self.journal.messages(&mut self.run, &[])?;
@@ -238,7 +246,7 @@ impl<'a> Driver<'a> {
         };
         tokio::select! {
             biased;
-            () = agent.cancel.cancelled() => Waited::Cancelled,
+            () = self.cancel.cancelled() => Waited::Cancelled,
             () = until(deadline) => Waited::Late,
             reply = agent.model.stream(request, &mut on_event) => Waited::Replied(reply),
         }
@@ -257,7 +265,7 @@ impl<'a> Driver<'a> {
             .calls_prepared(batch.iter().map(|prepared| prepared.call.clone()))?;
         self.journal.messages(&mut self.run, &[])?;
 
-        let cx = RunContext::new(agent.cancel.child_token());
+        let cx = RunContext::new(self.cancel.child_token());
         let mut on_event = |event: DispatchEvent<'_>| {
             if let Some(sink) = &agent.sink
                 && let Some(event) = watched_call(event)
@@ -284,114 +292,6 @@ impl<'a> Driver<'a> {
         self.run.calls_done(results)?;
         self.journal.messages(&mut self.run, &outcomes)?;
         Ok(())
-    }
-
-    async fn outcome<A>(
-        mut self,
-        answer: &Answer<A>,
-        ended: Result<Option<A>, RunError>,
-    ) -> Outcome<A> {
-        let (accepted, error) = match ended {
-            Ok(accepted) => (accepted, None),
-            Err(error) => {
-                self.run.failed(error.to_string());
-                (None, Some(error))
-            }
-        };
-        self.run.tick(self.elapsed());
-        let end = match self.run.step() {
-            Step::Done(end) => end,
-            _ => End::Failed("the run did not end".into()),
-        };
-        let mut report = self.report();
-        if matches!(end, End::Answered(_)) {
-            report.partial = None;
-        }
-        let text = match &end {
-            End::Answered(text) => Some(text.clone()),
-            _ => None,
-        };
-        let outcome = match end {
-            End::Answered(text) => match accepted.map_or_else(|| answer.parse(&text), Ok) {
-                Ok(answer) => Outcome::Answered { answer, report },
-                Err(error) => Outcome::Failed {
-                    error: RunError::Stored(error.into()),
-                    report,
-                },
-            },
-            End::Unanswered(reason) => Outcome::Unanswered { reason, report },
-            End::Stopped(limit) => Outcome::Stopped { limit, report },
-            End::Cancelled => Outcome::Cancelled { report },
-            End::Failed(text) => Outcome::Failed {
-                error: error.unwrap_or(RunError::Stored(text)),
-                report,
-            },
-        };
-        self.finish(&outcome, text).await;
-        outcome
-    }
-
-    /// The last rows and the last event. A run that has its answer keeps it even
-    /// when they cannot be written.
-    async fn finish<A>(&mut self, outcome: &Outcome<A>, answer: Option<Str>) {
-        let kind = outcome.kind();
-        let reason = outcome.reason();
-        let report = outcome.report();
-        // After a failed write more of them would only fail again.
-        let session_failed = matches!(
-            outcome,
-            Outcome::Failed {
-                error: RunError::Session(_),
-                ..
-            }
-        );
-        if !session_failed {
-            let row = || {
-                let kind = format!("{kind:?}").to_lowercase();
-                Row::finished(kind, reason.clone(), report.rounds)
-            };
-            let written = match self.journal.messages(&mut self.run, &[]) {
-                Ok(()) => self.journal.append(row),
-                Err(error) => Err(error),
-            };
-            let written = match written {
-                Ok(()) => self.journal.sync().await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = written {
-                tracing::warn!(%error, "the end of the run is missing in its session");
-            }
-        }
-        self.pass_on_events();
-        self.emit(|_| Event::RunFinished {
-            outcome: kind,
-            answer,
-            reason: reason.map(Str::from),
-            limit: outcome.limit(),
-            rounds: report.rounds,
-            extra_attempts: report.extra_attempts,
-            calls: report.calls,
-            usage: report.usage.clone(),
-            cost: report.cost,
-            ms: millis(report.elapsed),
-        });
-    }
-
-    fn report(&self) -> Report {
-        let tally = self.run.tally();
-        let unfinished = Some(self.unfinished.trim()).filter(|text| !text.is_empty());
-        Report {
-            rounds: tally.rounds,
-            extra_attempts: tally.extra_attempts,
-            calls: tally.calls,
-            usage: tally.usage.clone(),
-            cost: tally.cost,
-            elapsed: self.run.elapsed(),
-            finish: self.run.finish().cloned(),
-            partial: unfinished.map(Str::from).or_else(|| self.run.last_text()),
-            history: self.run.history().clone(),
-            budget: self.run.budget().clone(),
-        }
     }
 
     fn elapsed(&self) -> Duration {
@@ -423,50 +323,6 @@ async fn until(deadline: Option<Instant>) {
         Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
         None => pending().await,
     }
-}
-
-fn watched(event: ReplyEvent<'_>) -> Option<Event> {
-    Some(match event {
-        ReplyEvent::Text(text) => Event::Text { text: text.into() },
-        ReplyEvent::Reasoning(text) => Event::Reasoning { text: text.into() },
-        ReplyEvent::CallStarted(name) => Event::CallAnnounced { name: name.into() },
-        ReplyEvent::Retrying {
-            attempt,
-            wait,
-            reason,
-        } => Event::Retrying {
-            attempt,
-            wait_ms: millis(wait),
-            reason: reason.into(),
-        },
-        _ => return None,
-    })
-}
-
-fn watched_call(event: DispatchEvent<'_>) -> Option<Event> {
-    Some(match event {
-        DispatchEvent::Started { call, .. } => Event::ToolCallStarted {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
-        },
-        DispatchEvent::Progress { call, text, .. } => Event::ToolProgress {
-            call_id: call.id.clone(),
-            text: text.into(),
-        },
-        DispatchEvent::Finished { call, outcome, .. } => Event::ToolCallFinished {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            is_error: outcome.result.is_error,
-            error: outcome.kind,
-            excerpt: crate::event::excerpt(&outcome.result.content).into(),
-            bytes: outcome.bytes,
-            truncated: outcome.cut.is_some(),
-            details: outcome.details.clone(),
-            ms: millis(outcome.elapsed),
-        },
-        _ => return None,
-    })
 }
 
 /// What the reply costs by a price table, when its tokens are known.
@@ -502,8 +358,4 @@ fn record_usage(span: &tracing::Span, usage: &Usage) {
     if let Some(tokens) = usage.output {
         span.record("gen_ai.usage.output_tokens", tokens);
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

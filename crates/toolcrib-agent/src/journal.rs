@@ -1,7 +1,7 @@
 //! Writes a run into its session as it happens.
 
 use toolcrib_core::Message;
-use toolcrib_dispatch::{CallOutcome, Repair};
+use toolcrib_dispatch::CallOutcome;
 use toolcrib_session::{ResultRow, Row, SessionError, SessionLog};
 
 use crate::Run;
@@ -76,15 +76,9 @@ fn result_row(result: toolcrib_core::ToolResult, outcome: Option<&CallOutcome>) 
         row.bytes = outcome.bytes;
         row.shown_bytes = outcome.cut.map(|cut| cut.shown_bytes);
         row.ms = u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX);
-        let names = outcome.repairs.iter().filter_map(name_of);
+        let names = outcome.repairs.iter().map(|r| r.as_str().to_owned());
         row.repairs = names.collect();
         row.details = outcome.details.clone();
     }
     row
-}
-
-/// The name that the repair has in JSON.
-fn name_of(repair: &Repair) -> Option<String> {
-    let name = serde_json::to_value(repair).ok()?;
-    name.as_str().map(str::to_owned)
 }

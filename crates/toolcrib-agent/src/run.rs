@@ -15,24 +15,20 @@ use toolcrib_core::{
 };
 
 use crate::ids::Ids;
-use crate::leak::leaked_markup;
 use crate::{
-    Budget, BudgetError, End, Event, Limit, ModelCall, Rejection, RejectionReason, Step, Tally,
-    Unanswered, words,
+    Budget, BudgetError, End, Event, Limit, ModelCall, Rejection, Step, Tally, Unanswered, words,
 };
 
 mod batch;
 #[cfg(test)]
 mod tests;
 mod transcript;
+mod verdict;
 
 use batch::Batch;
 
 /// Version of the serialised form.
 const VERSION: u32 = 1;
-
-/// How many replies without text and calls end a run.
-const SILENT: u8 = 3;
 
 /// What a run must know of its surroundings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -287,118 +283,6 @@ impl Run {
         Ok(())
     }
 
-    /// Decides whether a reply without calls can be tried as the answer.
-    fn consider(&mut self, text: Str, finish: &Finish) {
-        let last_chance = self.tally.extra_attempts > 0;
-        if text.trim().is_empty() {
-            let error = match finish {
-                Finish::Length => words::CUT_ANSWER,
-                _ => "there was no text",
-            };
-            self.reject(RejectionReason::Empty, error.into());
-        } else if let Some(found) = leaked_markup(&text) {
-            let error = words::markup(found, self.will_offer_tools());
-            self.reject(RejectionReason::Markup, error.into());
-        } else if *finish == Finish::Length && !last_chance {
-            self.reject(RejectionReason::Cut, words::CUT_ANSWER.into());
-        } else {
-            self.phase = Phase::Check(text);
-        }
-    }
-
-    /// The provider wants the turn back as it is: no message of ours comes between.
-    fn paused(&mut self, text: &str) {
-        self.rejection = Some(Rejection {
-            reason: RejectionReason::Paused,
-            error: "the provider paused it and never finished it".into(),
-        });
-        self.phase = Phase::Ready;
-        if text.trim().is_empty() {
-            self.count_silence();
-        }
-    }
-
-    /// Takes the driver's word that the text of [`Step::CheckAnswer`] is an answer.
-    ///
-    /// # Errors
-    /// [`OutOfTurn`] when no text was to be checked; nothing changes then.
-    pub fn answer_accepted(&mut self) -> Result<(), OutOfTurn> {
-        match std::mem::replace(&mut self.phase, Phase::Ready) {
-            Phase::Check(text) => {
-                self.over(End::Answered(text));
-                Ok(())
-            }
-            other => {
-                self.phase = other;
-                Err(self.out_of_turn("answer_accepted"))
-            }
-        }
-    }
-
-    /// Takes the parser's error about the text of [`Step::CheckAnswer`].
-    ///
-    /// # Errors
-    /// [`OutOfTurn`] when no text was to be checked; nothing changes then.
-    pub fn answer_rejected(&mut self, error: &str) -> Result<(), OutOfTurn> {
-        let Phase::Check(_) = self.phase else {
-            return Err(self.out_of_turn("answer_rejected"));
-        };
-        let error = error.trim().trim_end_matches('.');
-        self.reject(RejectionReason::Unparsable, error.into());
-        Ok(())
-    }
-
-    fn reject(&mut self, reason: RejectionReason, error: Str) {
-        self.events.push(Event::AnswerRejected {
-            round: self.tally.rounds,
-            reason,
-            error: error.clone(),
-        });
-        let request = words::again(
-            reason,
-            &error,
-            self.rules.format.as_deref(),
-            self.will_offer_tools() || !self.rules.tools,
-        );
-        self.rejection = Some(Rejection { reason, error });
-        if reason == RejectionReason::Empty {
-            if self.count_silence() {
-                return;
-            }
-        } else {
-            self.silent = 0;
-        }
-        if self.finale && self.tally.extra_attempts > 0 {
-            self.phase = self.out_of_attempts();
-        } else {
-            self.push(Message::user(request));
-            self.phase = Phase::Ready;
-        }
-    }
-
-    /// Whether the run ended because of it.
-    fn count_silence(&mut self) -> bool {
-        self.silent += 1;
-        let ended = self.silent == SILENT;
-        if ended {
-            self.over(End::Unanswered(Unanswered::Silent));
-        }
-        ended
-    }
-
-    fn out_of_attempts(&self) -> Phase {
-        let last = self.rejection.clone().unwrap_or_else(|| Rejection {
-            reason: RejectionReason::Empty,
-            error: "there was no text".into(),
-        });
-        Phase::Over(End::Unanswered(Unanswered::Spent {
-            limit: self.hurry.unwrap_or(Limit::Rounds),
-            rounds: self.tally.rounds,
-            extra: self.tally.extra_attempts,
-            last,
-        }))
-    }
-
     /// Takes the news that there will be no reply. A last round that was refused
     /// as a request is asked for once more the other way.
     ///
@@ -430,6 +314,11 @@ impl Run {
         }
         self.over(End::Failed(error.message.as_str().into()));
         Ok(())
+    }
+
+    /// Whether a complete reply waits to be read as the answer.
+    pub(crate) fn is_checking(&self) -> bool {
+        matches!(self.phase, Phase::Check(_))
     }
 
     /// Takes the news that the caller gave up. Calls without a result get one that

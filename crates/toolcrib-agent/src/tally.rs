@@ -64,7 +64,12 @@ impl Tally {
     pub(crate) fn spent(&self, budget: &Budget, elapsed: std::time::Duration) -> Option<Limit> {
         let over = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used >= limit);
         let cost = |limit: f64| self.cost.is_some_and(|cost| cost.usd >= limit);
-        if over(self.charged_in, budget.tokens_in) {
+        if over(
+            self.charged_in.saturating_add(self.charged_out),
+            budget.tokens,
+        ) {
+            Some(Limit::Tokens)
+        } else if over(self.charged_in, budget.tokens_in) {
             Some(Limit::TokensIn)
         } else if over(self.charged_out, budget.tokens_out) {
             Some(Limit::TokensOut)
@@ -101,6 +106,25 @@ mod tests {
         assert!(!all.cost.unwrap().partial);
         all.add_unknown_cost();
         assert!(all.cost.unwrap().partial);
+    }
+
+    #[test]
+    fn a_limit_of_all_tokens_adds_both_directions() {
+        let mut tally = Tally::default();
+        let usage = Usage {
+            input: Some(60),
+            output: Some(40),
+            ..Usage::default()
+        };
+        tally.add(&usage, None, 0, 0);
+        let spent = |tokens| {
+            let budget = Budget {
+                tokens: Some(tokens),
+                ..Budget::default()
+            };
+            tally.spent(&budget, std::time::Duration::ZERO)
+        };
+        assert_eq!((spent(100), spent(101)), (Some(Limit::Tokens), None));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::{Limit, RejectionReason};
+use crate::Limit;
 
 /// The part of the system prompt about tools. Says nothing about how calls are
 /// written: the wire carries the definitions.
@@ -61,16 +61,8 @@ pub(crate) fn countdown(
 }
 
 /// The request to try again after an answer that was not accepted.
-pub(crate) fn again(
-    reason: RejectionReason,
-    error: &str,
-    format: Option<&str>,
-    tools: bool,
-) -> String {
-    let mut text = match reason {
-        RejectionReason::Empty => "The reply had no text.".to_owned(),
-        _ => format!("That was not accepted as the answer: {error}."),
-    };
+pub(crate) fn again(error: &str, format: Option<&str>, tools: bool) -> String {
+    let mut text = format!("That was not accepted as the answer: {error}.");
     if !tools {
         text.push_str(" No tools can be called any more; answer from what was gathered.");
     }
@@ -87,13 +79,31 @@ pub(crate) fn again(
 }
 
 /// Why markup is no answer.
-pub(crate) fn markup(found: &str, tools: bool) -> String {
+pub(crate) fn markup(found: &str, tools: bool, plain: bool) -> String {
     let how = if tools {
         "tools are called through the interface, not by writing markup"
     } else {
         "it calls no tool"
     };
-    format!("`{found}` is tool markup written as text; {how}")
+    let show = if plain {
+        " (to show it, put it into a code span)"
+    } else {
+        ""
+    };
+    format!("`{found}` is tool markup written as text; {how}{show}")
+}
+
+/// Why nothing is no answer.
+pub(crate) const EMPTY: &str = "there was no text";
+
+/// Why nothing is no answer, when the reply was cut.
+pub(crate) const CUT_EMPTY: &str =
+    "there was no text before the output limit; think and answer more briefly";
+
+/// Why a text that ended for a reason that no wire knows is no answer yet.
+pub(crate) fn ended_oddly(why: &str) -> String {
+    let why: String = why.chars().filter(|c| !c.is_control()).take(40).collect();
+    format!("it ended for an unknown reason ({why}), so it may not be whole; write it again")
 }
 
 /// Why a cut text is no answer yet.
@@ -149,8 +159,8 @@ mod tests {
 
     #[test]
     fn l05_a_rejection_gives_the_error_and_asks_for_the_bare_format() {
-        insta::assert_snapshot!(again(RejectionReason::Unparsable, "invalid digit found in string", Some("a whole number"), true), @"That was not accepted as the answer: invalid digit found in string. Reply with the bare answer, without code fences and without any text around it. It must be a whole number.");
-        insta::assert_snapshot!(again(RejectionReason::Empty, "", None, false), @"The reply had no text. No tools can be called any more; answer from what was gathered. Reply with the answer as plain text.");
-        insta::assert_snapshot!(again(RejectionReason::Markup, &markup("<tool_call>", true), None, true), @"That was not accepted as the answer: `<tool_call>` is tool markup written as text; tools are called through the interface, not by writing markup. Reply with the answer as plain text.");
+        insta::assert_snapshot!(again("invalid digit found in string", Some("a whole number"), true), @"That was not accepted as the answer: invalid digit found in string. Reply with the bare answer, without code fences and without any text around it. It must be a whole number.");
+        insta::assert_snapshot!(again(EMPTY, None, false), @"That was not accepted as the answer: there was no text. No tools can be called any more; answer from what was gathered. Reply with the answer as plain text.");
+        insta::assert_snapshot!(again(&markup("<tool_call>", true, true), None, true), @"That was not accepted as the answer: `<tool_call>` is tool markup written as text; tools are called through the interface, not by writing markup (to show it, put it into a code span). Reply with the answer as plain text.");
     }
 }

@@ -105,7 +105,7 @@ fn budget(args: &AskArgs, workspace: &Workspace) -> Result<Budget, CliError> {
     if let Some(rounds) = args.rounds.or(config.rounds) {
         budget.rounds = rounds;
     }
-    budget.tokens_in = args.max_tokens.or(config.max_tokens);
+    budget.tokens = args.max_tokens.or(config.max_tokens);
     budget.cost = args.max_cost.or(config.max_cost);
     budget.wall_time = args.max_time.or(config.max_time);
     budget.check().map_err(CliError::usage)?;

@@ -81,7 +81,7 @@ impl fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
-/// Any error can end a tool call with `?`; its text goes to the model and the log.
+/// Trouble with files ends a tool call with `?`; its text goes to the model and the log.
 impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> ToolError {
         ToolError::failed(error.to_string())

@@ -31,7 +31,8 @@ pub trait Model: Send + Sync {
 pub struct Request<'a> {
     /// System prompt and tools, shared by all requests of the turn.
     pub plan: &'a TurnPlan,
-    /// The transcript so far; its last message is not from the model.
+    /// The transcript so far. Its last message is from the model only where the
+    /// provider paused and asks to be sent the turn back.
     pub history: &'a History,
     /// Which tools may be called now.
     pub tool_choice: &'a ToolChoice,

@@ -15,6 +15,7 @@
 
 mod check;
 mod names;
+mod outcome;
 mod parse;
 mod prose;
 mod quote;
@@ -27,7 +28,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-pub use check::{AnswerCheck, CheckedCitation, CitedState, UnknownName};
+pub use outcome::{AnswerCheck, CheckedCitation, CitedState, UnknownName};
 pub use parse::{CitedPlace, cited_places};
 
 use crate::graph::CodeGraph;

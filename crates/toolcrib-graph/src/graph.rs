@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use crate::model::{
     CallSite, Edge, FileId, FileInfo, Node, NodeId, NodeKind, SiteState, Str, Text,
@@ -214,6 +215,29 @@ impl CodeGraph {
             .into_iter()
             .flatten()
             .map(|&i| &self.sites[i as usize])
+    }
+
+    /// The whole graph as text, for comparing two builds: everything but the
+    /// files' texts, in the graph's own order.
+    pub fn dump(&self) -> String {
+        let mut out = String::new();
+        for file in &self.files {
+            let language = file.language.map_or("-", |l| l.name);
+            let _ = writeln!(out, "file {} {language} {}", file.path, file.size);
+        }
+        for node in &self.nodes {
+            let _ = writeln!(out, "node {node:?}");
+        }
+        for edge in &self.edges {
+            let _ = writeln!(out, "edge {edge:?}");
+        }
+        for site in &self.sites {
+            let _ = writeln!(out, "site {site:?}");
+        }
+        for text in &self.texts {
+            let _ = writeln!(out, "text {text:?}");
+        }
+        out
     }
 
     /// How many call sites are in each state, in the order resolved, ambiguous,

@@ -30,6 +30,8 @@ pub(crate) struct Semantics {
     pub(crate) closed_modules: bool,
     /// The last of several definitions of one name in one scope is the one meant.
     pub(crate) last_definition_wins: bool,
+    /// Fields and methods have names of their own.
+    pub(crate) fields_apart: bool,
     /// The module that names of the language itself belong to.
     pub(crate) prelude: &'static str,
     /// The member that is called when a value is called.

@@ -9,8 +9,8 @@
 //! This crate knows nothing of tools or models: lookups return plain text and
 //! data, and whoever offers them to a model wraps them.
 
-mod facts;
 mod citation;
+mod facts;
 mod graph;
 mod lang;
 mod language;

@@ -13,7 +13,9 @@ mod eval;
 mod index;
 mod library;
 mod lookup;
+mod members;
 mod naming;
+mod relations;
 mod sites;
 mod spaces;
 mod value;
@@ -22,7 +24,7 @@ use crate::facts::FileFacts;
 use crate::graph::GraphParts;
 use crate::scan::SourceFile;
 
-pub(crate) use library::Library;
+pub(crate) use library::{Library, OPAQUE, Seen, Shapes, Special};
 pub(crate) use spaces::{Placement, SpaceIx};
 pub(crate) use value::Ty;
 

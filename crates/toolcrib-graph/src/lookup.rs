@@ -11,30 +11,43 @@
 //! # Line grammar
 //!
 //! Texts are at most 8,000 characters ([`MAX_CHARS`]), all included, and end
-//! in a newline. Fields of a record are separated by two spaces; the first two
-//! words of a record have no other space between them. A place is `path:line`
-//! or `path:first-last`. Control characters never occur but as `\n` between
-//! lines and as tabs inside source.
+//! in a newline. Fields of a record are separated by two spaces; a kind and a
+//! name by one. A place is `path:line` or `path:first-last`. Control characters
+//! never occur but as `\n` between lines and as tabs in source.
 //!
 //! ```text
-//! answer   = head { record } { note } [ follow-up ]
-//! symbol   = KIND " " QUALIFIED "  " PLACE [ "  " SIGNATURE ]
-//! doc      = 4 spaces, the first sentence of the symbol's doc comment
-//! file     = "file " PATH "  " LANGUAGE ", " N " lines"
-//! text     = "text " OWNER "  " PATH:LINE "  " the line, trimmed     (search)
-//! edge     = FROM " -" EDGE-KIND "-> " TO "  " PATH:LINE [ "  " MARKS ]   (explore)
-//! neighbor = ( "-> " | "<- " ) EDGE-KIND " " KIND " " QUALIFIED "  " PLACE
-//!            "  at " PATH:LINE [ " (also " LINE { ", " LINE } [ ", …" ] ")" ] [ "  " MARKS ]
-//! source   = LINE-NUMBER TAB the line
-//! listed   = PATH "  " LANGUAGE "  " N " bytes"                     (list_files)
-//! MARKS    = "[" mark { "; " mark } "]": xN, guess, dynamic: N implementations
-//! note     = "note: " …
-//! follow-up = [ "(truncated) " ] N " more; next: " CALL | "narrow: " CALL
-//! CALL     = the lookup's name, a space, its arguments as JSON
+//! answer    = head { record } { note } [ more ], or two of these in a row where
+//!             a symbol's members or an area's nodes are followed by its edges
+//! symbol    = KIND " " QUALIFIED "  " PLACE [ "  " SIGNATURE ]
+//! file      = "file " PATH [ "  " LANGUAGE ", " N " lines" ]
+//! doc       = 4 spaces, the first sentence of the doc comment of the line before
+//! text      = "text " OWNER "  " PATH ":" LINE "  " the line, trimmed
+//! edge      = FROM " -" EDGE-KIND "-> " TO "  " PATH ":" LINE [ "  [dynamic]" ]
+//! neighbor  = ( "<- " | "-> " ) EDGE-KIND " " ( symbol | file ), no signature,
+//!             then unless the kind is contains: "  at " PATH ":" LINE
+//!             [ " (also " LINE { ", " LINE } [ ", …" ] ")" ]
+//!             [ "  [" MARK { "; " MARK } "]" ]
+//! MARK      = "x" N | "guess" | "dynamic: " N " implementation(s)"
+//!           | "dynamic via " QUALIFIED
+//! source    = LINE TAB the line [ " (+" N " characters)" ]
+//! listed    = PATH "  " LANGUAGE "  " N " bytes"
+//! note      = "note: " one line; "note: nearest names:" has indented symbols below
+//! more      = [ "(truncated) " ] N " more; next: " CALL
+//! CALL      = the lookup's name, a space, its arguments as JSON
 //! ```
 //!
-//! Heads: `N results for "QUERY"; A-B shown:`, the node itself for an exact
-//! name, `PATH:A-B of N lines (LANGUAGE)` for source.
+//! | lookup | head | records |
+//! |---|---|---|
+//! | `search_symbols` | `N results for "QUERY"; A-B shown:` | symbol with doc, text |
+//! | `explore_area`, a name | symbol with doc, [tallies](SiteTally::sentence), `N members; A-B shown:`, then `N edges; A-B shown:` | symbol, then neighbor |
+//! | `explore_area`, a path | `area PATH: N nodes in M files; A-B shown:`, then `N edges; A-B shown:` | file, symbol, then edge |
+//! | `explore_area`, `A -> B` | `N shortest paths of M calls from A to B:` or `no call path from A to B…:`, both symbols | `path N:` and edges |
+//! | `read_source` | `PLACE of N lines (LANGUAGE)` | source |
+//! | `symbol_neighbors` | symbol with doc, tallies, `N edges; A-B shown:` | neighbor |
+//! | `list_files` | `N files[ under PATH][; A-B shown; by directory: …]:` | listed |
+//!
+//! Only what does not fit, or comes after the limit, is left out, and `more`
+//! says how much and returns it when called.
 
 mod call;
 mod cap;
@@ -46,6 +59,7 @@ mod index;
 mod near;
 mod neighbors;
 mod paths;
+mod rank;
 mod render;
 mod resolve;
 mod search;
@@ -69,7 +83,8 @@ pub use facts::{CallPlaces, SiteTally};
 pub use files::FileList;
 pub use neighbors::{Neighbor, Neighbors};
 pub use paths::{CallPath, CallPaths, Step};
-pub use search::{Hit, Match, SearchResults};
+pub use rank::Match;
+pub use search::{Hit, SearchResults};
 pub use source::SourceLines;
 
 use crate::graph::CodeGraph;

@@ -405,3 +405,60 @@ fn read_request(
     buffer.drain(..total);
     Ok(Some(received))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(stream: &mut TcpStream, request: &str, until: &str) -> String {
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut seen = Vec::new();
+        let mut byte = [0];
+        while !seen.ends_with(until.as_bytes()) && stream.read(&mut byte).unwrap() == 1 {
+            seen.push(byte[0]);
+        }
+        String::from_utf8(seen).unwrap()
+    }
+
+    const POST: &str = "POST /x?y HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n{ }";
+
+    #[test]
+    fn one_connection_carries_several_answers_byte_for_byte() {
+        let answers = [
+            Answer::json(201, "{}").header("x-a", "b"),
+            Answer::sse(["one"]).wait(Duration::from_millis(1)).done(),
+            Answer::stream(200, "text/plain").bytes("half").close(),
+        ];
+        let server = ByteServer::start(answers).unwrap();
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        assert_eq!(
+            exchange(&mut stream, POST, "{}"),
+            "HTTP/1.1 201 Scripted\r\ncontent-type: application/json\r\ncontent-length: 2\r\nx-a: b\r\n\r\n{}"
+        );
+        assert_eq!(
+            exchange(&mut stream, POST, "0\r\n\r\n"),
+            "HTTP/1.1 200 Scripted\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\nb\r\ndata: one\n\n\r\ne\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
+        );
+        assert!(exchange(&mut stream, POST, "never").ends_with("4\r\nhalf\r\n"));
+        let mut other = TcpStream::connect(server.address()).unwrap();
+        assert!(exchange(&mut other, POST, "answers\"}}").starts_with("HTTP/1.1 500 "));
+        let received = server.received();
+        assert_eq!((received.len(), server.connections()), (4, 2));
+        assert_eq!(
+            (received[0].target.as_str(), received[0].text().as_str()),
+            ("/x?y", "{ }")
+        );
+        assert_eq!(received[0].header("host"), Some("h"));
+        assert_eq!(received[3].connection, 1);
+    }
+
+    #[test]
+    fn a_server_that_goes_ends_stalled_connections() {
+        let server = ByteServer::start([Answer::sse(["one"]).stall()]).unwrap();
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        exchange(&mut stream, POST, "one\n\n\r\n");
+        drop(server);
+        // Ended, in whichever way the system reports it.
+        assert!(!matches!(stream.read(&mut [0]), Ok(1..)));
+    }
+}

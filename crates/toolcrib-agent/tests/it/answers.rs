@@ -1,7 +1,7 @@
 //! The protocol of the final answer.
 
 use toolcrib_agent::{Answer, Budget, Outcome, OutcomeKind, Unanswered};
-use toolcrib_core::{Finish, Schema};
+use toolcrib_core::{Block, Finish, Schema};
 use toolcrib_testkit::scripted::Turn;
 
 use crate::support::*;
@@ -18,7 +18,7 @@ async fn l04_leaked_markup_is_rejected_at_any_time_and_code_about_it_is_not() {
     insta::assert_snapshot!(transcript(&model.requests()[1].messages), @r"
     user: How?
     model: Let me see. <function=lookup>
-    user: That was not accepted as the answer: `<function=` is tool markup written as text; tools are called through the interface, not by writing markup. Reply with the answer as plain text.
+    user: That was not accepted as the answer: `<function=` is tool markup written as text; tools are called through the interface, not by writing markup (to show it, put it into a code span). Reply with the answer as plain text.
     ");
 }
 
@@ -34,7 +34,10 @@ async fn l05_a_rejected_answer_costs_a_round_and_stays_in_the_history() {
     let answer = Answer::<u8>::from_text("a whole number from 0 to 255");
     let outcome = agent.run_typed("How many?", &answer).await;
     assert_eq!(outcome.answer(), Some(&12));
-    assert_eq!((outcome.report().rounds, outcome.report().extra_attempts), (4, 0));
+    assert_eq!(
+        (outcome.report().rounds, outcome.report().extra_attempts),
+        (4, 0)
+    );
     assert_prefixes(&model.requests());
     insta::assert_snapshot!(transcript(outcome.report().history.messages()), @r#"
     user: How many?
@@ -46,9 +49,21 @@ async fn l05_a_rejected_answer_costs_a_round_and_stays_in_the_history() {
     [round 1 of 4: 2 lookup rounds left. Batch independent lookups into one turn.]
     model: About twelve.
     user: That was not accepted as the answer: invalid digit found in string. Reply with the bare answer, without code fences and without any text around it. It must be a whole number from 0 to 255.
-    user: The reply had no text. No tools can be called any more; answer from what was gathered. Reply with the bare answer, without code fences and without any text around it. It must be a whole number from 0 to 255.
+    user: That was not accepted as the answer: there was no text. No tools can be called any more; answer from what was gathered. Reply with the bare answer, without code fences and without any text around it. It must be a whole number from 0 to 255.
     model:  12 
     "#);
+}
+
+#[tokio::test]
+async fn an_unknown_end_of_a_reply_does_not_count_as_success() {
+    let odd = Turn::blocks(
+        [Block::Text("Half an ans".into())],
+        Finish::Other("error_x".into()),
+    );
+    let model = model([odd, Turn::text("A whole answer.")]);
+    let outcome = agent(&model).build().unwrap().run("How?").await;
+    assert_eq!(outcome.answer().unwrap(), "A whole answer.");
+    assert_eq!(outcome.report().rounds, 2);
 }
 
 #[tokio::test]
@@ -58,7 +73,10 @@ async fn l05_the_extra_attempt_is_counted_apart() {
     let answer = Answer::<u8>::from_text("a whole number");
     let outcome = agent.run_typed("How many?", &answer).await;
     assert_eq!(outcome.answer(), Some(&7));
-    assert_eq!((outcome.report().rounds, outcome.report().extra_attempts), (1, 1));
+    assert_eq!(
+        (outcome.report().rounds, outcome.report().extra_attempts),
+        (1, 1)
+    );
 }
 
 #[tokio::test]
@@ -68,13 +86,18 @@ async fn json_answers_carry_their_schema_in_the_question() {
         file: String,
         line: u32,
     }
-    let schema = Schema::parse(r#"{"type":"object","properties":{"file":{"type":"string"},"line":{"type":"integer"}}}"#).unwrap();
+    let schema = Schema::parse(
+        r#"{"type":"object","properties":{"file":{"type":"string"},"line":{"type":"integer"}}}"#,
+    )
+    .unwrap();
     let model = model([
         Turn::text(r#"{"file":"a.rs","line":"7"}"#),
         Turn::text("```json\n{\"file\":\"a.rs\",\"line\":7}\n```"),
     ]);
     let agent = agent(&model).build().unwrap();
-    let outcome = agent.run_typed("Where?", &Answer::<Place>::json(Some(&schema))).await;
+    let outcome = agent
+        .run_typed("Where?", &Answer::<Place>::json(Some(&schema)))
+        .await;
     assert_eq!(
         outcome.answer(),
         Some(&Place {
@@ -96,12 +119,18 @@ async fn json_answers_carry_their_schema_in_the_question() {
 #[tokio::test]
 async fn text_beside_calls_is_kept_and_is_no_answer() {
     let model = model([
-        Turn::blocks([text("It may be a."), call("1", "lookup", "{}")], Finish::ToolCalls),
+        Turn::blocks(
+            [text("It may be a."), call("1", "lookup", "{}")],
+            Finish::ToolCalls,
+        ),
         Turn::text("It is b."),
     ]);
     let outcome = agent(&model).build().unwrap().run("What?").await;
     assert_eq!(outcome.answer().unwrap(), "It is b.");
-    assert!(transcript(outcome.report().history.messages()).contains("model: It may be a. | 1=lookup({})"));
+    assert!(
+        transcript(outcome.report().history.messages())
+            .contains("model: It may be a. | 1=lookup({})")
+    );
 }
 
 #[tokio::test]
@@ -139,5 +168,21 @@ async fn a_custom_parser_speaks_to_the_model_in_its_own_words() {
     let outcome = agent.run_typed("Which?", &answer).await;
     assert_eq!(outcome.kind(), OutcomeKind::Answered);
     assert_eq!(outcome.into_answer(), Some('r'));
-    assert!(transcript(&model.requests()[1].messages).contains("`blue` is not on the list. Reply with"));
+    assert!(
+        transcript(&model.requests()[1].messages).contains("`blue` is not on the list. Reply with")
+    );
+}
+
+#[tokio::test]
+async fn a_parser_that_repeats_its_input_does_not_flood_the_history() {
+    let model = model([Turn::text("x".repeat(50_000)), Turn::text("1")]);
+    let agent = agent(&model).build().unwrap();
+    let answer = Answer::custom("1", |text| match text {
+        "1" => Ok(1),
+        other => Err(format!("cannot read {other}")),
+    });
+    let outcome = agent.run_typed("Which?", &answer).await;
+    assert_eq!(outcome.answer(), Some(&1));
+    let messages = &model.requests()[1].messages;
+    assert!(transcript(&messages[2..]).len() < 1_200);
 }

@@ -89,7 +89,14 @@ async fn a_refusal_ends_the_run_and_runs_nothing() {
     assert_eq!(fakes.runs.load(Ordering::SeqCst), 0);
     assert_eq!(outcome.reason().unwrap(), "the model declined: I will not.");
     assert_eq!(outcome.report().finish, Some(Finish::Refusal));
-    assert_paired(&outcome.report().history.messages().cloned().collect::<Vec<_>>());
+    assert_paired(
+        &outcome
+            .report()
+            .history
+            .messages()
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[tokio::test]
@@ -134,11 +141,18 @@ async fn a_reply_that_pauses_for_ever_ends_within_the_rounds() {
 
 #[tokio::test]
 async fn a_model_that_fails_ends_the_run_with_its_own_words() {
-    let model = model([look(), Turn::fail(ModelErrorKind::Quota, "out of credit: buy more")]);
+    let model = model([
+        look(),
+        Turn::fail(ModelErrorKind::Quota, "out of credit: buy more"),
+    ]);
     let outcome = agent(&model).build().unwrap().run("What?").await;
     assert_eq!(outcome.reason().unwrap(), "out of credit: buy more");
     assert_eq!((outcome.report().rounds, outcome.report().calls), (2, 1));
-    let Outcome::Failed { error: RunError::Model(error), report } = outcome else {
+    let Outcome::Failed {
+        error: RunError::Model(error),
+        report,
+    } = outcome
+    else {
         panic!("{outcome:?}");
     };
     assert_eq!(error.kind, ModelErrorKind::Quota);
@@ -155,17 +169,35 @@ async fn cancelling_mid_stream_drops_the_request_and_keeps_what_was_shown() {
             stop.cancel();
         }
     };
-    let agent = agent(&model).cancel(cancel).sink(Arc::new(sink)).build().unwrap();
+    let agent = agent(&model)
+        .cancel(cancel)
+        .sink(Arc::new(sink))
+        .build()
+        .unwrap();
     let outcome = agent.run("What?").await;
     assert_eq!(outcome.kind(), OutcomeKind::Cancelled);
     assert_eq!(model.dropped(), 1);
-    assert_eq!(outcome.report().partial.as_deref(), Some("The answer begins"));
-    assert_paired(&outcome.report().history.messages().cloned().collect::<Vec<_>>());
+    assert_eq!(
+        outcome.report().partial.as_deref(),
+        Some("The answer begins")
+    );
+    assert_paired(
+        &outcome
+            .report()
+            .history
+            .messages()
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[tokio::test]
 async fn cancelling_in_a_tool_gives_every_call_its_result() {
-    let model = model([Turn::calls([("lookup", "{}"), ("wait", "{}"), ("lookup", "{}")])]);
+    let model = model([Turn::calls([
+        ("lookup", "{}"),
+        ("wait", "{}"),
+        ("lookup", "{}"),
+    ])]);
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
     let sink = move |event: &toolcrib_agent::Event| {
@@ -173,13 +205,21 @@ async fn cancelling_in_a_tool_gives_every_call_its_result() {
             stop.cancel();
         }
     };
-    let agent = agent(&model).cancel(cancel).sink(Arc::new(sink)).build().unwrap();
+    let agent = agent(&model)
+        .cancel(cancel)
+        .sink(Arc::new(sink))
+        .build()
+        .unwrap();
     let outcome = agent.run("What?").await;
     assert_eq!(outcome.kind(), OutcomeKind::Cancelled);
     assert_eq!(model.requests().len(), 1);
     let messages: Vec<_> = outcome.report().history.messages().cloned().collect();
     assert_paired(&messages);
-    assert!(transcript(&messages).contains("c0: echo {}"), "{}", transcript(&messages));
+    assert!(
+        transcript(&messages).contains("c0: echo {}"),
+        "{}",
+        transcript(&messages)
+    );
 }
 
 #[tokio::test]
@@ -188,7 +228,10 @@ async fn a_run_cancelled_before_it_began_asks_nothing() {
     let agent = agent(&model).build().unwrap();
     let cancelled = CancellationToken::new();
     cancelled.cancel();
-    let other = crate::support::agent(&model).cancel(cancelled).build().unwrap();
+    let other = crate::support::agent(&model)
+        .cancel(cancelled)
+        .build()
+        .unwrap();
     assert_eq!(other.run("What?").await.kind(), OutcomeKind::Cancelled);
     assert!(model.requests().is_empty());
     assert_eq!(agent.run("What?").await.kind(), OutcomeKind::Answered);
@@ -201,11 +244,19 @@ async fn a_request_that_outlives_the_time_limit_is_dropped() {
         wall_time: Some(Duration::from_secs(40)),
         ..Budget::default()
     };
-    let outcome = agent(&model).budget(budget).build().unwrap().run("What?").await;
+    let outcome = agent(&model)
+        .budget(budget)
+        .build()
+        .unwrap()
+        .run("What?")
+        .await;
     assert_eq!(outcome.limit(), Some(Limit::WallTime));
     assert_eq!(outcome.report().partial.as_deref(), Some("So far"));
     assert_eq!(model.dropped(), 1);
-    assert_eq!(outcome.reason().unwrap(), "the limit of 40 s was reached before there was an answer");
+    assert_eq!(
+        outcome.reason().unwrap(),
+        "the limit of 40 s was reached before there was an answer"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,7 +266,37 @@ async fn tools_that_outlive_the_time_limit_are_cancelled() {
         wall_time: Some(Duration::from_secs(8)),
         ..Budget::default()
     };
-    let outcome = agent(&model).budget(budget).build().unwrap().run("What?").await;
+    let outcome = agent(&model)
+        .budget(budget)
+        .build()
+        .unwrap()
+        .run("What?")
+        .await;
     assert_eq!(outcome.limit(), Some(Limit::WallTime));
-    assert_paired(&outcome.report().history.messages().cloned().collect::<Vec<_>>());
+    assert_paired(
+        &outcome
+            .report()
+            .history
+            .messages()
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_complete_outlives_a_cancellation() {
+    let model = model([Turn::text("It is a.")]);
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    let sink = move |event: &toolcrib_agent::Event| {
+        if let toolcrib_agent::Event::TurnFinished { .. } = event {
+            stop.cancel();
+        }
+    };
+    let agent = agent(&model).sink(Arc::new(sink)).build().unwrap();
+    let run = agent.begin(Default::default(), "What?", None);
+    let outcome = agent
+        .drive_until(run, &toolcrib_agent::Answer::text(), &cancel)
+        .await;
+    assert_eq!(outcome.answer().unwrap(), "It is a.");
 }

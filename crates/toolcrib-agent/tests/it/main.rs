@@ -1,5 +1,7 @@
 //! The loop against scripted models and real dispatch.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod answers;
 mod budgets;
 mod calls;
@@ -8,4 +10,5 @@ mod events;
 mod random;
 mod rounds;
 mod sessions;
+mod spans;
 mod support;

@@ -199,13 +199,13 @@ async fn l03_nothing_but_calls_in_the_final_round_is_an_empty_answer() {
     c0: echo {"q":"a"}
 
     [round 1 of 2: that was the last lookup. Answer now from what was gathered.]
-    user: The reply had no text. No tools can be called any more; answer from what was gathered. Reply with the answer as plain text.
+    user: That was not accepted as the answer: there was no text. No tools can be called any more; answer from what was gathered. Reply with the answer as plain text.
     model: Done.
     "#);
 }
 
 #[tokio::test]
-async fn l05_l06_one_attempt_more_and_then_the_last_rejection_is_told() {
+async fn l06_when_all_is_spent_the_rounds_and_the_last_rejection_are_told() {
     let model = model([
         look(),
         Turn::text("<tool_call>"),
@@ -219,7 +219,7 @@ async fn l05_l06_one_attempt_more_and_then_the_last_rejection_is_told() {
         (2, 1)
     );
     assert_eq!(outcome.limit(), Some(Limit::Rounds));
-    insta::assert_snapshot!(outcome.reason().unwrap(), @"no valid answer after 2 rounds and an extra attempt; the last reply was not accepted: `[TOOL_CALLS]` is tool markup written as text; it calls no tool");
+    insta::assert_snapshot!(outcome.reason().unwrap(), @"no valid answer after 2 rounds and an extra attempt; the last reply was not accepted: `[TOOL_CALLS]` is tool markup written as text; it calls no tool (to show it, put it into a code span)");
     let Outcome::Unanswered {
         reason: Unanswered::Spent { rounds, extra, .. },
         report,

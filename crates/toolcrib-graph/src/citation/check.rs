@@ -6,171 +6,14 @@
 //! snapshot; every doubt is decided for the text, since a false alarm costs a
 //! round and teaches the writer to cite less.
 
-use std::ops::Range;
-
-use serde::Serialize;
-
 use super::names::{Written, classify, is_common, segments};
+use super::outcome::{AnswerCheck, CheckedCitation, CitedState, UnknownName};
 use super::parse::{CitedPlace, cited_places, find_token};
 use super::prose::{Fragment, Markup, Unit, units};
-use super::quote::{missing_line, number, number_occurs, occurs};
+use super::quote::{any_scale, missing_line, number, occurs};
 use super::{BindError, Citation, Place, cited_text, place_of};
 use crate::lookup::Lookup;
 use crate::model::NodeId;
-
-/// What a citation in an answer was found to be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "state")]
-#[non_exhaustive]
-pub enum CitedState {
-    /// The place exists, and what is said beside it stands there.
-    Verified,
-    /// No such file; up to five near paths.
-    UnknownPath {
-        /// Nearest first.
-        near: Vec<String>,
-    },
-    /// The file has fewer lines.
-    OutOfRange {
-        /// How many it has.
-        lines: u32,
-    },
-    /// The symbol named right beside the citation is not at the cited lines.
-    OtherSymbol {
-        /// The name as written.
-        claimed: String,
-        /// Where that symbol is, when exactly one in the file, or in all, has the name.
-        claimed_at: Option<Place>,
-        /// Qualified name of the symbol that is there.
-        there: Option<String>,
-    },
-    /// Quoted text is not in the cited lines.
-    QuoteMissing {
-        /// As written.
-        quote: String,
-        /// The one place in the snapshot where it stands.
-        stands_at: Option<Place>,
-    },
-    /// A number said to be there is not.
-    NumberMissing {
-        /// As written.
-        number: String,
-    },
-}
-
-/// A citation of an answer and its state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CheckedCitation {
-    /// As written.
-    pub cited: CitedPlace,
-    /// What it was found to be.
-    pub state: CitedState,
-    /// The place bound to what stands there, whenever it exists.
-    pub citation: Option<Citation>,
-}
-
-impl CheckedCitation {
-    /// One line to send back to the writer.
-    pub fn explain(&self) -> String {
-        let place = &self.cited.place;
-        let at = |p: &Option<Place>| {
-            p.as_ref()
-                .map_or(String::new(), |p| format!("; it is at {p}"))
-        };
-        match &self.state {
-            CitedState::Verified => format!("{place}: verified"),
-            CitedState::UnknownPath { near } if near.is_empty() => {
-                format!("{place}: there is no such file")
-            }
-            CitedState::UnknownPath { near } => {
-                format!("{place}: there is no such file; near: {}", near.join(", "))
-            }
-            CitedState::OutOfRange { lines } => {
-                format!("{place}: the file has {lines} lines")
-            }
-            CitedState::OtherSymbol {
-                claimed,
-                claimed_at,
-                there,
-            } => {
-                let there = there
-                    .as_ref()
-                    .map_or(String::new(), |t| format!("; these lines are in `{t}`"));
-                format!("{place}: `{claimed}` is not there{}{there}", at(claimed_at))
-            }
-            CitedState::QuoteMissing { quote, stands_at } => {
-                let quote = crate::lookup::clip(quote.trim(), 80);
-                format!(
-                    "{place}: these lines do not contain \"{quote}\"{}",
-                    at(stands_at)
-                )
-            }
-            CitedState::NumberMissing { number } => {
-                format!("{place}: these lines do not contain the number {number}")
-            }
-        }
-    }
-}
-
-/// A backticked name or path that the snapshot does not have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UnknownName {
-    /// As written.
-    pub name: String,
-    /// Its bytes in the text.
-    pub at: Range<usize>,
-    /// Up to five near names or paths.
-    pub near: Vec<String>,
-}
-
-impl UnknownName {
-    /// One line to send back to the writer.
-    pub fn explain(&self) -> String {
-        match self.near.is_empty() {
-            true => format!("`{}`: nothing has this name", self.name),
-            false => format!(
-                "`{}`: nothing has this name; near: {}",
-                self.name,
-                self.near.join(", ")
-            ),
-        }
-    }
-}
-
-/// What an answer cites and names, held against the graph.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AnswerCheck {
-    /// Every citation, in order.
-    pub citations: Vec<CheckedCitation>,
-    /// Backticked names that are unknown, each once, in order.
-    pub unknown: Vec<UnknownName>,
-}
-
-impl AnswerCheck {
-    /// Whether nothing was found wrong. An answer without citations is clean.
-    pub fn is_clean(&self) -> bool {
-        self.unknown.is_empty() && self.faulty().next().is_none()
-    }
-
-    /// The citations that are not verified.
-    pub fn faulty(&self) -> impl Iterator<Item = &CheckedCitation> {
-        self.citations
-            .iter()
-            .filter(|c| c.state != CitedState::Verified)
-    }
-
-    /// One line for each fault, to send back to the writer; empty when clean.
-    pub fn corrections(&self) -> Vec<String> {
-        let mut lines: Vec<String> = Vec::new();
-        let faults = self.faulty().map(CheckedCitation::explain);
-        for line in faults.chain(self.unknown.iter().map(UnknownName::explain)) {
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-        lines
-    }
-}
 
 impl Lookup {
     /// Holds the citations, quotations and names of an answer against the graph.
@@ -482,30 +325,6 @@ fn nearest(fragment: &Fragment, unit: &Unit, cited: &[CitedPlace]) -> usize {
     let after = |i: &&usize| cited[**i].at.start >= fragment.at.end;
     let next = unit.citations.iter().find(after);
     next.or(unit.citations.last()).copied().unwrap_or(0)
-}
-
-/// A number as written or scaled by the unit behind it.
-fn any_scale(value: &str, written: &str, lines: &str) -> bool {
-    if number_occurs(value, lines) {
-        return true;
-    }
-    let unit = written.trim_start_matches(|c: char| !c.is_alphabetic());
-    let factors: &[u128] = match unit.to_lowercase().as_str() {
-        "k" | "kb" | "kib" => &[1_000, 1_024],
-        "m" | "mb" | "mib" => &[1_000_000, 1_048_576],
-        "g" | "gb" | "gib" => &[1_000_000_000, 1_073_741_824],
-        "s" | "sec" | "second" | "seconds" => &[1_000],
-        "min" | "minute" | "minutes" => &[60, 60_000],
-        "h" | "hour" | "hours" => &[60, 3_600],
-        _ => &[],
-    };
-    let Ok(value) = value.parse::<u128>() else {
-        return false;
-    };
-    factors
-        .iter()
-        .filter_map(|f| value.checked_mul(*f))
-        .any(|v| number_occurs(&v.to_string(), lines))
 }
 
 /// A plain number that a sentence gives as the value of a constant which the

@@ -144,11 +144,35 @@ pub(super) fn number(text: &str) -> Option<String> {
 }
 
 /// Whether a number of this value stands in `text`.
-pub(super) fn number_occurs(value: &str, text: &str) -> bool {
+fn number_occurs(value: &str, text: &str) -> bool {
     let is = |token: &str| number(token).as_deref() == Some(value);
     text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | ',' | '.'))
         .flat_map(|chunk| chunk.split(".."))
         .any(|token| is(token) || token.split(',').any(is))
+}
+
+/// A number as written or scaled by the unit behind it.
+pub(super) fn any_scale(value: &str, written: &str, lines: &str) -> bool {
+    if number_occurs(value, lines) {
+        return true;
+    }
+    let unit = written.trim_start_matches(|c: char| !c.is_alphabetic());
+    let factors: &[u128] = match unit.to_lowercase().as_str() {
+        "k" | "kb" | "kib" => &[1_000, 1_024],
+        "m" | "mb" | "mib" => &[1_000_000, 1_048_576],
+        "g" | "gb" | "gib" => &[1_000_000_000, 1_073_741_824],
+        "s" | "sec" | "second" | "seconds" => &[1_000],
+        "min" | "minute" | "minutes" => &[60, 60_000],
+        "h" | "hour" | "hours" => &[60, 3_600],
+        _ => &[],
+    };
+    let Ok(value) = value.parse::<u128>() else {
+        return false;
+    };
+    factors
+        .iter()
+        .filter_map(|f| value.checked_mul(*f))
+        .any(|v| number_occurs(&v.to_string(), lines))
 }
 
 #[cfg(test)]

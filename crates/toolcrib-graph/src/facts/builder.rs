@@ -125,10 +125,6 @@ impl<'s> Builder<'s> {
         &mut self.facts.defs[ix.0 as usize]
     }
 
-    pub(crate) fn def_count(&self) -> usize {
-        self.facts.defs.len()
-    }
-
     pub(crate) fn text(&self, node: Node<'_>) -> &'s str {
         self.source.get(node.byte_range()).unwrap_or("")
     }

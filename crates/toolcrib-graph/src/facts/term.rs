@@ -1,6 +1,6 @@
 //! Expressions and types, as far as resolution needs them.
 
-use super::{DefIx, Sym};
+use super::Sym;
 
 /// Index into [`super::FileFacts::terms`]; 0 is the unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +43,8 @@ pub(crate) enum Term {
     Name(Sym, u32),
     /// `base.name` or `base::name`.
     Member(TermId, Sym),
+    /// `base.name` where it is called: never a field.
+    Method(TermId, Sym),
     /// The result of calling; the list holds what the arguments are, closures above all.
     Call(TermId, ListRange),
     /// A generic with its arguments.
@@ -81,8 +83,6 @@ pub(crate) enum Term {
     Unpacked(TermId, TermId, u8),
     /// A named field that a pattern takes out.
     UnpackedField(TermId, Sym),
-    /// A definition of the same file.
-    Def(DefIx),
     /// A function type by its result.
     FnType(TermId),
 }

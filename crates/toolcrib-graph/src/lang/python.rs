@@ -28,6 +28,7 @@ static SEMANTICS: Semantics = Semantics {
     open_classes: false,
     closed_modules: false,
     last_definition_wins: true,
+    fields_apart: false,
     prelude: "builtins",
     call_member: Some("__call__"),
 };

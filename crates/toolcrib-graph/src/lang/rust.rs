@@ -28,6 +28,7 @@ static SEMANTICS: Semantics = Semantics {
     open_classes: false,
     closed_modules: true,
     last_definition_wins: false,
+    fields_apart: true,
     prelude: "std",
     call_member: None,
 };

@@ -1,18 +1,39 @@
-//! Nodes, edges and texts of the graph from the index.
+//! Nodes, edges, call sites and texts of the graph.
 
-use rustc_hash::FxHashMap;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::index::Index;
+use super::eval::{Cx, Eval};
+use super::index::{Container, Index};
+use super::lookup::{Found, Lookup};
 use super::naming::name_all;
-use crate::facts::DefIx;
+use super::relations::{Relations, is_function};
+use super::sites::origin;
+use super::value::Ty;
+use crate::facts::{DefIx, one_line};
 use crate::graph::GraphParts;
 use crate::lang::language_of;
-use crate::model::{Edge, EdgeKind, FileId, FileInfo, Node, NodeId, Origin, Text};
+use crate::model::{
+    CallSite, Edge, EdgeKind, FileId, FileInfo, Node, NodeId, NodeKind, Origin, SiteState, Str,
+    Text,
+};
+
+/// Callees are cut to this many characters.
+const MAX_CALLEE: usize = 120;
 
 /// Everything the graph is assembled from.
 pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
-    let extended = FxHashMap::default();
-    let names = name_all(index, &extended);
+    let lookup = Lookup::new(index);
+    let relations = Relations::new(&lookup);
+    let (names, linked) = rayon::join(
+        || name_all(index, &relations.extended),
+        || -> Vec<(Vec<Edge>, Vec<CallSite>)> {
+            (0..index.files.len() as u32)
+                .into_par_iter()
+                .map(|file| link_file(&lookup, &relations, file))
+                .collect()
+        },
+    );
     let mut parts = GraphParts::default();
     for (file, source) in (0u32..).zip(index.files) {
         let facts = &index.facts[file as usize];
@@ -26,10 +47,10 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
         });
         for (i, def) in facts.defs.iter().enumerate() {
             let node = index.node(file, DefIx(i as u32));
-            let parent = (i > 0).then(|| match def.ext.and_then(|e| extended.get(&(file, e))) {
-                Some(target) => *target,
-                None => index.node(file, def.parent),
-            });
+            let extended = def
+                .ext
+                .and_then(|ext| relations.extended.get(&(file, ext)).copied());
+            let parent = (i > 0).then(|| extended.unwrap_or(index.node(file, def.parent)));
             if let Some(parent) = parent {
                 parts.edges.push(Edge {
                     from: parent,
@@ -60,22 +81,346 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
             node: NodeId(index.base[file as usize] + text.def.0),
         }));
     }
+    for (edges, sites) in linked {
+        parts.edges.extend(edges);
+        parts.sites.extend(sites);
+    }
     parts
 }
 
+/// Edges and call sites that begin in one file.
+fn link_file(lookup: &Lookup<'_>, relations: &Relations, file: u32) -> (Vec<Edge>, Vec<CallSite>) {
+    let index = lookup.index;
+    let facts = &index.facts[file as usize];
+    let mut out = Linked {
+        lookup,
+        relations,
+        file,
+        edges: Vec::new(),
+    };
+    let mut eval = Eval::new(lookup, relations);
+    let mut sites = Vec::with_capacity(facts.calls.len());
+    let mut texts: FxHashMap<(u32, u32), Str> = FxHashMap::default();
+    let mut shared: FxHashMap<String, Str> = FxHashMap::default();
+    for call in &facts.calls {
+        let state = eval.site_state(file, call);
+        let caller = out.owner(call.scope);
+        out.call(caller, &state, call.span.start_line);
+        let source = &index.files[file as usize].text;
+        let callee = texts.entry(call.callee_text).or_insert_with(|| {
+            let (start, end) = call.callee_text;
+            let text = source.get(start as usize..end as usize).unwrap_or("");
+            let text = one_line(text, MAX_CALLEE);
+            shared
+                .entry(text)
+                .or_insert_with_key(|text| text.as_str().into())
+                .clone()
+        });
+        sites.push(CallSite {
+            file: FileId(file),
+            span: call.span,
+            caller,
+            callee: callee.clone(),
+            name: facts.name(call.name).clone(),
+            state,
+        });
+    }
+    for mention in &facts.uses {
+        eval.begin();
+        let cx = Cx {
+            file,
+            scope: mention.scope,
+        };
+        let found = eval.mentioned(cx, mention.term);
+        if let Some(target) = found {
+            let from = out.owner(mention.scope);
+            let via = origin(eval.via);
+            out.reference(from, target, via, mention.line);
+        }
+    }
+    out.imports();
+    out.types();
+    out.overrides();
+    (out.edges, sites)
+}
+
+struct Linked<'l> {
+    lookup: &'l Lookup<'l>,
+    relations: &'l Relations,
+    file: u32,
+    edges: Vec<Edge>,
+}
+
+impl Linked<'_> {
+    /// The innermost function, type or file around a place.
+    fn owner(&self, scope: DefIx) -> NodeId {
+        let index = self.lookup.index;
+        let facts = &index.facts[self.file as usize];
+        let mut ix = scope;
+        loop {
+            let def = facts.def(ix);
+            let owns = matches!(
+                def.kind,
+                NodeKind::Function
+                    | NodeKind::Method
+                    | NodeKind::Test
+                    | NodeKind::Class
+                    | NodeKind::Struct
+                    | NodeKind::Enum
+                    | NodeKind::Interface
+                    | NodeKind::File
+            );
+            if owns || ix == DefIx::ROOT {
+                return index.node(self.file, ix);
+            }
+            ix = def.parent;
+        }
+    }
+
+    fn edge(&mut self, from: NodeId, kind: EdgeKind, to: NodeId, origin: Origin, line: u32) {
+        // Only a call can lead back to where it is.
+        if from == to && kind != EdgeKind::Calls {
+            return;
+        }
+        self.edges.push(Edge {
+            from,
+            kind,
+            to,
+            origin,
+            count: 1,
+            line,
+        });
+    }
+
+    fn call(&mut self, caller: NodeId, state: &SiteState, line: u32) {
+        if let SiteState::Resolved { target, origin } = state {
+            self.edge(caller, EdgeKind::Calls, *target, *origin, line);
+            let index = self.lookup.index;
+            let is_test = index.def(caller).kind == NodeKind::Test;
+            if is_test && index.def(*target).kind != NodeKind::Test {
+                self.edge(caller, EdgeKind::Tests, *target, *origin, line);
+            }
+        }
+    }
+
+    fn reference(&mut self, from: NodeId, to: NodeId, origin: Origin, line: u32) {
+        let mut around = Some(to);
+        // What a definition says of itself or of what it contains is no news.
+        while let Some(node) = around {
+            if node == from {
+                return;
+            }
+            let (file, ix) = self.lookup.index.place_of(node);
+            around = (ix != DefIx::ROOT).then(|| {
+                let def = self.lookup.index.facts[file as usize].def(ix);
+                self.lookup.index.node(file, def.parent)
+            });
+            if self.lookup.index.def(node).kind == NodeKind::File {
+                break;
+            }
+            if from == self.lookup.index.node(file, DefIx::ROOT) {
+                break;
+            }
+        }
+        self.edge(from, EdgeKind::References, to, origin, line);
+    }
+
+    fn imports(&mut self) {
+        let index = self.lookup.index;
+        let facts = &index.facts[self.file as usize];
+        for import in &facts.imports {
+            let def = facts.def(import.def);
+            let from = self.owner(def.parent);
+            let node = index.node(self.file, import.def);
+            for target in self.lookup.import_targets(node, 0) {
+                if let Some(to) = self.as_node(target)
+                    && to != from
+                {
+                    self.edge(
+                        from,
+                        EdgeKind::Imports,
+                        to,
+                        Origin::Import,
+                        def.span.start_line,
+                    );
+                }
+            }
+        }
+        for submodule in &facts.submodules {
+            let node = index.node(self.file, submodule.def);
+            if let Some(space) = index.spaces.of_def.get(&(self.file, submodule.def))
+                && let Some(to) = self.as_node(Found::Space(*space))
+            {
+                let line = facts.def(submodule.def).span.start_line;
+                self.edge(node, EdgeKind::Imports, to, Origin::Syntax, line);
+            }
+        }
+    }
+
+    /// A module's file stands for it.
+    fn as_node(&self, found: Found) -> Option<NodeId> {
+        let index = self.lookup.index;
+        match found {
+            Found::Node(node) => Some(node),
+            Found::Space(space) => index
+                .spaces
+                .get(space)
+                .files
+                .first()
+                .map(|file| index.node(*file, DefIx::ROOT)),
+            Found::Ext { .. } => None,
+        }
+    }
+
+    fn types(&mut self) {
+        let index = self.lookup.index;
+        let facts = &index.facts[self.file as usize];
+        for (i, def) in facts.defs.iter().enumerate() {
+            let node = index.node(self.file, DefIx(i as u32));
+            for base in self.relations.bases.get(&node).into_iter().flatten() {
+                let Found::Node(base) = base else { continue };
+                let from_class = def.kind != NodeKind::Interface;
+                let to_interface = index.def(*base).kind == NodeKind::Interface;
+                let kind = if from_class && to_interface {
+                    EdgeKind::Implements
+                } else {
+                    EdgeKind::Extends
+                };
+                self.edge(node, kind, *base, Origin::Syntax, def.span.start_line);
+            }
+        }
+        for (i, ext) in (0u32..).zip(&facts.extensions) {
+            let Some(term) = ext.interface else { continue };
+            let key = (self.file, crate::facts::ExtIx(i));
+            let Some(target) = self.relations.extended.get(&key).copied() else {
+                continue;
+            };
+            for found in self.lookup.static_path(self.file, ext.parent, term) {
+                if let Found::Node(interface) = found
+                    && index.def(interface).kind == NodeKind::Interface
+                {
+                    self.edge(
+                        target,
+                        EdgeKind::Implements,
+                        interface,
+                        Origin::Syntax,
+                        ext.span.start_line,
+                    );
+                }
+            }
+        }
+    }
+
+    fn overrides(&mut self) {
+        let index = self.lookup.index;
+        let facts = &index.facts[self.file as usize];
+        for (i, def) in facts.defs.iter().enumerate() {
+            if !is_function(def.kind) {
+                continue;
+            }
+            let node = index.node(self.file, DefIx(i as u32));
+            let name = index.global_name(self.file, def.name);
+            let mut above: Vec<NodeId> = Vec::new();
+            match def.ext {
+                Some(ext) => {
+                    let ext = &facts.extensions[ext.0 as usize];
+                    let Some(term) = ext.interface else { continue };
+                    for found in self.lookup.static_path(self.file, ext.parent, term) {
+                        if let Found::Node(interface) = found {
+                            above.push(interface);
+                        }
+                    }
+                }
+                None => {
+                    let parent = index.node(self.file, def.parent);
+                    let (line, _) = self.relations.line(parent);
+                    above.extend(line.into_iter().skip(1));
+                }
+            }
+            let overridden = above.iter().find_map(|owner| {
+                index
+                    .members
+                    .named(Container::Node(*owner), name)
+                    .iter()
+                    .copied()
+                    .find(|member| is_function(index.def(*member).kind))
+            });
+            if let Some(to) = overridden
+                && to != node
+            {
+                let line = def.span.start_line;
+                self.edge(node, EdgeKind::Overrides, to, Origin::Syntax, line);
+            }
+        }
+    }
+}
+
+impl Eval<'_> {
+    /// The definition that a mention leads to, when there is exactly one.
+    fn mentioned(&mut self, cx: Cx, term: crate::facts::TermId) -> Option<NodeId> {
+        use crate::facts::Term;
+        let facts = self.facts(cx.file);
+        let ty = match facts.terms[term.0 as usize] {
+            Term::Name(..) => self.eval(cx, term),
+            Term::Member(base, name) => {
+                let name = self.index().global_name(cx.file, name);
+                let base = self.eval(cx, base);
+                return self.member_node(cx, &base, name);
+            }
+            _ => return None,
+        };
+        match ty {
+            Ty::Def(node, _) => Some(node),
+            Ty::Bound(node, _) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// The member itself rather than its value: a field, property or method.
+    fn member_node(&mut self, cx: Cx, base: &Ty, name: super::index::GSym) -> Option<NodeId> {
+        let mut found: FxHashSet<NodeId> = FxHashSet::default();
+        for ty in base.each() {
+            let value = self.value(cx, ty);
+            for ty in value.each() {
+                match ty {
+                    Ty::Inst(node, _) | Ty::Def(node, _)
+                        if super::eval::is_type(self.index().def(*node).kind) =>
+                    {
+                        if let super::members::TypeMember::Nodes(nodes) =
+                            self.find_in_type(cx, *node, ty, name)
+                        {
+                            found.extend(nodes);
+                        }
+                    }
+                    Ty::Space(_) => {
+                        for ty in self.member(cx, ty, name).each() {
+                            if let Ty::Def(node, _) = ty {
+                                found.insert(*node);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if found.len() == 1 {
+            found.into_iter().next()
+        } else {
+            None
+        }
+    }
+}
+
+/// The first byte of each line; an empty last line counts as none.
 fn line_starts(text: &str) -> Vec<u32> {
     let mut starts = vec![0u32];
-    starts.extend(memchr_lines(text.as_bytes()).map(|at| at as u32 + 1));
+    for (at, byte) in text.bytes().enumerate() {
+        if byte == b'\n' {
+            starts.push(at as u32 + 1);
+        }
+    }
     if starts.len() > 1 && starts.last() == Some(&(text.len() as u32)) {
         starts.pop();
     }
     starts
-}
-
-fn memchr_lines(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
-    bytes
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'\n')
-        .map(|(at, _)| at)
 }

@@ -84,6 +84,53 @@ impl Names {
     }
 }
 
+/// Names that the linker itself looks for.
+pub(crate) struct Words {
+    pub(crate) krate: GSym,
+    pub(crate) this: GSym,
+    pub(crate) above: GSym,
+    pub(crate) enter: GSym,
+    pub(crate) enter_async: GSym,
+    pub(crate) iter: GSym,
+    pub(crate) iter_async: GSym,
+    pub(crate) next: GSym,
+    pub(crate) get_item: GSym,
+    pub(crate) call: GSym,
+    pub(crate) target: GSym,
+    pub(crate) item: GSym,
+    pub(crate) opaque: GSym,
+    pub(crate) context: GSym,
+    pub(crate) empty: GSym,
+    pub(crate) prelude: Vec<GSym>,
+}
+
+impl Words {
+    fn new(names: &mut Names) -> Self {
+        let mut word = |text: &str| names.intern(&Str::from(text));
+        Words {
+            krate: word("crate"),
+            this: word("self"),
+            above: word("super"),
+            enter: word("__enter__"),
+            enter_async: word("__aenter__"),
+            iter: word("__iter__"),
+            iter_async: word("__aiter__"),
+            next: word("__next__"),
+            get_item: word("__getitem__"),
+            call: word("__call__"),
+            target: word("Target"),
+            item: word("Item"),
+            opaque: word(crate::link::OPAQUE),
+            context: word("ContextManager"),
+            empty: word(""),
+            prelude: RULES
+                .iter()
+                .map(|rules| word(rules.semantics().prelude))
+                .collect(),
+        }
+    }
+}
+
 /// One project, indexed.
 pub(crate) struct Index<'a> {
     pub(crate) files: &'a [SourceFile],
@@ -91,6 +138,7 @@ pub(crate) struct Index<'a> {
     /// Index into the rules of each file's language.
     pub(crate) language: Vec<Option<usize>>,
     pub(crate) names: Names,
+    pub(crate) words: Words,
     /// Local to global names, by file.
     pub(crate) global: Vec<Vec<GSym>>,
     /// First node of each file; one more entry for the end.
@@ -124,12 +172,14 @@ impl<'a> Index<'a> {
         for word in RULES.iter().flat_map(|rules| rules.library().words()) {
             names.intern(&Str::from(*word));
         }
+        let words = Words::new(&mut names);
         let spaces = place(files, facts, &language);
         let mut index = Index {
             files,
             facts,
             language,
             names,
+            words,
             global,
             base,
             file_of,

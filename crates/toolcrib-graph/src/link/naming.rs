@@ -37,8 +37,8 @@ pub(crate) fn name_all(index: &Index<'_>, extended: &FxHashMap<(u32, ExtIx), Nod
     }
     prefer_traits(index, &mut qualified);
     NodeNames {
-        qualified: unique(qualified),
-        symbol: unique(symbol),
+        qualified: unique(index, qualified),
+        symbol: unique(index, symbol),
     }
 }
 
@@ -221,15 +221,18 @@ fn prefer_traits(index: &Index<'_>, qualified: &mut [String]) {
     }
 }
 
-/// The first of equal names stays, the others are numbered from 2.
-fn unique(names: Vec<String>) -> Vec<Str> {
+/// The first of equal names stays, the others are numbered from 2; what can be
+/// called comes before fields.
+fn unique(index: &Index<'_>, names: Vec<String>) -> Vec<Str> {
     let mut seen: FxHashMap<Str, u32> = FxHashMap::default();
     seen.reserve(names.len());
-    let mut out = Vec::with_capacity(names.len());
-    for name in names {
-        let mut name: Str = name.into();
-        if let Some(count) = seen.get_mut(&name) {
-            let base = name.clone();
+    let mut out: Vec<Str> = names.into_iter().map(Str::from).collect();
+    let (fields, others): (Vec<usize>, Vec<usize>) =
+        (0..out.len()).partition(|i| index.def(NodeId(*i as u32)).kind == NodeKind::Field);
+    for i in others.into_iter().chain(fields) {
+        let base = out[i].clone();
+        let mut name = base.clone();
+        if let Some(count) = seen.get(&name) {
             let mut n = *count;
             loop {
                 n += 1;
@@ -241,7 +244,7 @@ fn unique(names: Vec<String>) -> Vec<Str> {
             seen.insert(base, n);
         }
         seen.insert(name.clone(), 1);
-        out.push(name);
+        out[i] = name;
     }
     out
 }

@@ -15,6 +15,9 @@ pub(crate) struct Space {
     pub(crate) parent: Option<SpaceIx>,
     /// The module at the top: a crate or a source root.
     pub(crate) top: SpaceIx,
+    /// The crate or package: the outermost module below a root.
+    pub(crate) krate: SpaceIx,
+    is_root: bool,
     /// The qualified name of what is in it, without its own.
     pub(crate) prefix: String,
     pub(crate) children: FxHashMap<String, SpaceIx>,
@@ -59,6 +62,8 @@ impl Placement<'_> {
         self.spaces.list.push(Space {
             parent: None,
             top: ix,
+            krate: ix,
+            is_root: false,
             prefix: prefix.to_string(),
             children: FxHashMap::default(),
             files: Vec::new(),
@@ -69,6 +74,7 @@ impl Placement<'_> {
     /// A module whose children can be imported by their names.
     pub(crate) fn root(&mut self) -> SpaceIx {
         let ix = self.detached("");
+        self.spaces.list[ix.0 as usize].is_root = true;
         self.spaces.roots[self.language].push(ix);
         ix
     }
@@ -84,11 +90,14 @@ impl Placement<'_> {
         } else {
             format!("{}{}{name}", above.prefix, self.separator)
         };
-        let top = above.top;
         let ix = SpaceIx(self.spaces.list.len() as u32);
+        let top = above.top;
+        let krate = if above.is_root { ix } else { above.krate };
         self.spaces.list.push(Space {
             parent: Some(parent),
             top,
+            krate,
+            is_root: false,
             prefix,
             children: FxHashMap::default(),
             files: Vec::new(),

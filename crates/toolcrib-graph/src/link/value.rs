@@ -22,6 +22,8 @@ pub(crate) enum Ty {
     Inst(NodeId, Args),
     /// A method taken from a value.
     Bound(NodeId, Rc<Ty>),
+    /// A member taken from something of another module.
+    Method(Rc<Ty>, GSym),
     /// A module.
     Space(SpaceIx),
     /// Something of another module; `inst` when it is a value of that type.
@@ -32,7 +34,12 @@ pub(crate) enum Ty {
         inst: bool,
     },
     /// A type parameter of the definition or extension of a file.
-    Param { file: u32, name: GSym, bounds: Args },
+    Param {
+        file: u32,
+        scope: DefIx,
+        name: GSym,
+        place: u32,
+    },
     /// The receiver's own type, in a declared result.
     This,
     /// A tuple.

@@ -5,8 +5,6 @@
 //! own so that a large area never shows names without their relations. One
 //! offset pages through both, symbols first.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use super::cap::{MAX_CHARS, MAX_RECORD, clip, page};
@@ -140,11 +138,22 @@ impl Lookup {
         }
     }
 
-    fn view(&self, id: NodeId, offset: usize) -> Answer<Explored> {
-        let contained = self.graph.outgoing(id).iter();
-        let mut members: Vec<NodeId> = contained
+    /// What a node contains directly. A module declared in one file and written
+    /// in another contains what that file does.
+    pub(crate) fn contained(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        let is_module = self.graph.node(id).kind == NodeKind::Module;
+        let elsewhere = self.graph.outgoing(id).iter().filter(move |e| {
+            is_module && e.kind == EdgeKind::Imports && self.graph.node(e.to).kind == NodeKind::File
+        });
+        let own = self.graph.outgoing(id).iter();
+        own.chain(elsewhere.flat_map(|e| self.graph.outgoing(e.to)))
             .filter(|e| e.kind == EdgeKind::Contains)
             .map(|e| e.to)
+    }
+
+    fn view(&self, id: NodeId, offset: usize) -> Answer<Explored> {
+        let mut members: Vec<NodeId> = self
+            .contained(id)
             .filter(|&m| self.graph.node(m).kind != NodeKind::Import)
             .collect();
         members.sort_unstable();
@@ -236,7 +245,8 @@ impl Lookup {
             .filter(|(_, n)| n.kind != NodeKind::Import)
             .map(|(id, _)| id)
             .collect();
-        let (edges, guesses) = self.edges_among(&nodes);
+        let wanted = offset.saturating_sub(nodes.len()) + MAX_EDGES;
+        let (edges, guesses) = self.edges_among(&files, &nodes, wanted);
         let (total, edge_total) = (nodes.len(), edges.len());
         let offset = offset.min(total + edge_total);
         let node_offset = offset.min(total);
@@ -333,31 +343,47 @@ impl Lookup {
         }
     }
 
-    /// Proven edges among `nodes`, containment apart, most connected first, and
-    /// how many guessed ones there are. `nodes` is ascending.
-    fn edges_among(&self, nodes: &[NodeId]) -> (Vec<AreaEdge>, usize) {
-        let mut edges: Vec<&Edge> = Vec::new();
-        let mut degree: HashMap<NodeId, usize> = HashMap::new();
-        let mut guesses = 0;
-        for &id in nodes {
-            for e in self.graph.outgoing(id) {
-                if e.kind == EdgeKind::Contains || nodes.binary_search(&e.to).is_err() {
-                    continue;
-                }
-                if e.origin == Origin::Guess {
-                    guesses += 1;
-                    continue;
-                }
-                edges.push(e);
-                *degree.entry(e.from).or_default() += 1;
-                *degree.entry(e.to).or_default() += 1;
-            }
+    /// Proven edges among `nodes`, all those of `files`, containment apart, and
+    /// how many guessed ones there are. Of the proven ones the first `wanted` are
+    /// in order, most connected first.
+    fn edges_among(
+        &self,
+        files: &[FileId],
+        nodes: &[NodeId],
+        wanted: usize,
+    ) -> (Vec<AreaEdge>, usize) {
+        let mut inside = vec![false; self.graph.files().len()];
+        for file in files {
+            inside[file.0 as usize] = true;
         }
-        edges.sort_by_key(|e| {
-            let ends =
-                degree.get(&e.from).copied().unwrap_or(0) + degree.get(&e.to).copied().unwrap_or(0);
+        let mut edges: Vec<&Edge> = Vec::new();
+        let mut degree = vec![0u32; self.graph.nodes().len()];
+        let mut guesses = 0;
+        for e in nodes.iter().flat_map(|&id| self.graph.outgoing(id)) {
+            let to = self.graph.node(e.to);
+            if e.kind == EdgeKind::Contains
+                || !inside[to.file.0 as usize]
+                || to.kind == NodeKind::Import
+            {
+                continue;
+            }
+            if e.origin == Origin::Guess {
+                guesses += 1;
+                continue;
+            }
+            edges.push(e);
+            degree[e.from.0 as usize] += 1;
+            degree[e.to.0 as usize] += 1;
+        }
+        let order = |e: &&Edge| {
+            let ends = degree[e.from.0 as usize] + degree[e.to.0 as usize];
             (std::cmp::Reverse(ends), e.from, e.line, e.kind, e.to)
-        });
+        };
+        let ordered = wanted.min(edges.len());
+        if ordered < edges.len() {
+            edges.select_nth_unstable_by_key(ordered, order);
+        }
+        edges[..ordered].sort_unstable_by_key(order);
         let edges = edges.into_iter().map(|e| AreaEdge {
             from: e.from,
             kind: e.kind,

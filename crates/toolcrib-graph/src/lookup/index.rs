@@ -104,10 +104,10 @@ impl Joined {
             return;
         }
         let finder = memmem::Finder::new(needle);
-        let mut from = 0;
+        let (mut from, mut i) = (0, 0);
         while let Some(at) = finder.find(&self.text.as_bytes()[from..]) {
             let at = (from + at) as u32;
-            let i = self.starts.partition_point(|&s| s <= at) - 1;
+            i += self.starts[i..].iter().take_while(|&&s| s <= at).count() - 1;
             each(i);
             match self.starts.get(i + 1) {
                 Some(&next) => from = next as usize,
@@ -123,6 +123,8 @@ pub(crate) struct LookupIndex {
     searchable: Vec<NodeId>,
     /// (lower-cased name, node), sorted.
     names: Vec<(Box<str>, NodeId)>,
+    /// [`letters`] of each name.
+    letters: Vec<u64>,
     names_joined: Joined,
     qualified_joined: Joined,
     paths_joined: Joined,
@@ -188,20 +190,27 @@ impl LookupIndex {
         for file in graph.files() {
             paths_joined.push(&file.path.to_lowercase());
         }
-        let name_words =
-            WordIndex::build(searchable.iter().map(|&id| (id.0, &*graph.node(id).name)));
-        let wide_words = WordIndex::build(searchable.iter().flat_map(|&id| {
-            let node = graph.node(id);
-            [
-                (id.0, &*node.qualified_name),
-                (id.0, &*graph.file(node.file).path),
-            ]
-        }));
-        let text_words = WordIndex::build(graph.texts().iter().enumerate().filter_map(|(i, t)| {
-            let text = &graph.file(t.file).text;
-            let part = text.get(t.span.start_byte as usize..t.span.end_byte as usize)?;
-            Some((i as u32, part))
-        }));
+        let names_of = || {
+            let names = searchable.iter().map(|&id| (id.0, &*graph.node(id).name));
+            WordIndex::build(names)
+        };
+        let wide = || {
+            WordIndex::build(searchable.iter().flat_map(|&id| {
+                let node = graph.node(id);
+                [
+                    (id.0, &*node.qualified_name),
+                    (id.0, &*graph.file(node.file).path),
+                ]
+            }))
+        };
+        let texts = || {
+            WordIndex::build((0u32..).zip(graph.texts()).filter_map(|(i, t)| {
+                let text = &graph.file(t.file).text;
+                let part = text.get(t.span.start_byte as usize..t.span.end_byte as usize)?;
+                Some((i, part))
+            }))
+        };
+        let ((name_words, wide_words), text_words) = rayon::join(|| (names_of(), wide()), texts);
         let (mut by_caller, mut by_target) = (Vec::new(), Vec::new());
         for (site, i) in graph.sites().iter().zip(0u32..) {
             by_caller.push((site.caller, i));
@@ -222,6 +231,7 @@ impl LookupIndex {
         }
         LookupIndex {
             searchable,
+            letters: names.iter().map(|(name, _)| letters(name)).collect(),
             names,
             names_joined,
             qualified_joined,
@@ -254,9 +264,10 @@ impl LookupIndex {
         self.names[from..].iter()
     }
 
-    /// Every (lower-cased name, symbol), sorted.
-    pub(crate) fn names(&self) -> &[(Box<str>, NodeId)] {
-        &self.names
+    /// Every (lower-cased name, symbol, its [`letters`]), sorted.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, NodeId, u64)> {
+        let names = self.names.iter().map(|(name, id)| (&**name, *id));
+        names.zip(&self.letters).map(|((n, id), l)| (n, id, *l))
     }
 
     pub(crate) fn names_containing(&self, lower: &str, mut each: impl FnMut(NodeId)) {
@@ -306,6 +317,12 @@ impl LookupIndex {
     }
 }
 
+/// Which characters a text has, one bit for several: texts that differ in many
+/// bits are many edits apart.
+pub(crate) fn letters(text: &str) -> u64 {
+    text.chars().fold(0, |bits, c| bits | 1 << (c as u32 % 64))
+}
+
 fn page_rank(graph: &CodeGraph) -> Vec<f64> {
     const DAMPING: f64 = 0.85;
     let n = graph.nodes().len();
@@ -343,22 +360,48 @@ fn page_rank(graph: &CodeGraph) -> Vec<f64> {
 }
 
 /// Lower case with every language's separators written as `.`, so that
-/// `Cut::apply`, `cut.apply` and `pkg/cut.Apply` compare.
+/// `Cut::apply`, `cut.apply` and `pkg/cut.Apply` compare. An `impl` part counts
+/// as its type: `<Cut<T> as Show>::show` is `cut.show`.
 pub(crate) fn separators_unified(name: &str) -> String {
     let lower = name.to_lowercase();
     let mut unified = String::with_capacity(lower.len());
-    let mut chars = lower.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            ':' if chars.peek() == Some(&':') => {
-                chars.next();
-                unified.push('.');
-            }
-            '/' | '#' => unified.push('.'),
-            c => unified.push(c),
+    let mut rest = lower.as_str();
+    while let Some(c) = rest.chars().next() {
+        let at_start = unified.is_empty() || unified.ends_with('.');
+        if at_start
+            && c == '<'
+            && let Some((part, after)) = impl_part(rest)
+        {
+            unified.push_str(part);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("::") {
+            unified.push('.');
+            rest = after;
+        } else {
+            unified.push(if matches!(c, '/' | '#') { '.' } else { c });
+            rest = &rest[c.len_utf8()..];
         }
     }
     unified
+}
+
+/// The type of a leading `<Type<…> as Trait>` without its path and arguments,
+/// and what follows the closing `>`.
+fn impl_part(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0usize;
+    let close = text.char_indices().find(|&(i, c)| {
+        match c {
+            '<' => depth += 1,
+            '>' if !text[..i].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let (inner, after) = (text.get(1..close?.0)?, &text[close?.0 + 1..]);
+    let part = inner.split(" as ").next().unwrap_or(inner);
+    let part = part.split('<').next().unwrap_or(part);
+    let part = part.rsplit([':', ' ', '&']).next().unwrap_or(part);
+    Some((part, after))
 }
 
 /// Whether `unified` is `tail` or ends in it after a separator.
@@ -366,4 +409,25 @@ pub(crate) fn ends_in_name(unified: &str, tail: &str) -> bool {
     unified
         .strip_suffix(tail)
         .is_some_and(|head| head.is_empty() || head.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::separators_unified;
+
+    #[test]
+    fn an_impl_part_counts_as_its_type() {
+        for (name, unified) in [
+            ("a::B::c", "a.b.c"),
+            ("a::<B>::c", "a.b.c"),
+            ("a::<B<T> as fmt::Show<U>>::c", "a.b.c"),
+            ("<&x::B as Fn(u8) -> u8>::call", "b.call"),
+            ("pkg/dir.T.M", "pkg.dir.t.m"),
+            ("a < b", "a < b"),
+            ("<open", "<open"),
+            ("a::<", "a.<"),
+        ] {
+            assert_eq!(separators_unified(name), unified, "{name}");
+        }
+    }
 }

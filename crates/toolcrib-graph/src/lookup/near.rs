@@ -4,7 +4,7 @@
 //! each of the three is measured, and the nearest few are offered.
 
 use super::Lookup;
-use super::index::separators_unified;
+use super::index::{letters, separators_unified};
 use super::words::query_words;
 use crate::model::NodeId;
 
@@ -52,9 +52,15 @@ impl Lookup {
         let mut scored: Vec<(usize, NodeId)> = Vec::new();
         let mut last: Option<(&str, Option<usize>)> = None;
         let mut candidate: Vec<char> = Vec::new();
-        for (lower, id) in self.index.names() {
+        let own = letters(bare);
+        for (lower, id, theirs) in self.index.names() {
+            // Each edit changes at most two bits; containment only adds some.
+            let apart = own & !theirs != 0 && theirs & !own != 0;
+            if apart && (own ^ theirs).count_ones() as usize > 2 * limit {
+                continue;
+            }
             let score = match last {
-                Some((name, score)) if name == &**lower => score,
+                Some((name, score)) if name == lower => score,
                 _ => {
                     candidate.clear();
                     candidate.extend(lower.chars());
@@ -66,7 +72,7 @@ impl Lookup {
                 }
             };
             if let Some(score) = score {
-                scored.push((score, *id));
+                scored.push((score, id));
             }
         }
         if scored.len() < NEAR && wanted.len() > 1 {

@@ -15,6 +15,9 @@ use crate::model::{EdgeKind, NodeId, NodeKind, Origin, SiteState};
 
 const MAX_PATHS: usize = 3;
 
+/// Methods that run when their class is called.
+const CONSTRUCTORS: &[&str] = &["__init__", "__new__", "constructor", "initialize"];
+
 /// One call on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Step {
@@ -148,9 +151,9 @@ impl Lookup {
         );
         let mut open = if alone { vec![] } else { vec![id] };
         while let Some(next) = open.pop() {
-            for e in self.graph.outgoing(next) {
-                if e.kind == EdgeKind::Contains && all.insert(e.to) {
-                    open.push(e.to);
+            for member in self.contained(next) {
+                if all.insert(member) {
+                    open.push(member);
                 }
             }
         }
@@ -210,6 +213,21 @@ impl Lookup {
                     dynamic: false,
                 };
                 steps.insert(e.to, step);
+            }
+        }
+        // A call of a class runs its constructor.
+        if self.graph.node(node).kind == NodeKind::Class {
+            for to in self.contained(node) {
+                let member = self.graph.node(to);
+                if CONSTRUCTORS.contains(&&*member.name) {
+                    let line = member.span.start_line;
+                    steps.entry(to).or_insert(Step {
+                        from: node,
+                        to,
+                        line,
+                        dynamic: false,
+                    });
+                }
             }
         }
         for i in self.index.sites_in(node) {

@@ -1,6 +1,7 @@
 //! Where requests go, what may be said about it, and the client that sends them.
 
 use std::error::Error as _;
+use std::net::IpAddr;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -61,12 +62,9 @@ impl Endpoint {
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
 
         let host = url.host_str().unwrap_or_default();
-        let port = url
-            .port()
-            .map(|port| format!(":{port}"))
-            .unwrap_or_default();
-        let shown = format!("{}://{host}{port}{path}", url.scheme());
-        let local = host == "localhost" || host.starts_with("127.") || host == "[::1]";
+        let shown = show(&url, path);
+        let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        let local = host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback());
         Ok(Endpoint {
             shown,
             local,

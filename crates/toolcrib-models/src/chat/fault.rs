@@ -263,11 +263,32 @@ impl Report {
         let count = |key| object.get(key).and_then(Value::as_u64);
         self.needed = self.needed.or(count("n_prompt_tokens"));
         self.allowed = self.allowed.or(count("n_ctx"));
+        if let Some(metadata) = object.get("metadata") {
+            self.upstream(metadata);
+        }
         for key in ["error", "errors", "detail"] {
             if let (Some(inner), true) = (object.get(key), depth < 4) {
                 self.collect(inner, depth + 1);
             }
         }
+    }
+
+    /// A router's own message says little; what its provider said says why.
+    fn upstream(&mut self, metadata: &Value) {
+        let Some(raw) = metadata.get("raw").and_then(Value::as_str) else {
+            return;
+        };
+        let inner = Report::read(raw.as_bytes());
+        let cause = if inner.message.is_empty() {
+            raw
+        } else {
+            &inner.message
+        };
+        self.message = match metadata.get("provider_name").and_then(Value::as_str) {
+            Some(provider) => format!("{} ({provider}: {cause})", self.message),
+            None => format!("{} ({cause})", self.message),
+        };
+        self.words.extend(inner.words);
     }
 
     /// Counts out of phrases such as "maximum context length is 8192 tokens. However,

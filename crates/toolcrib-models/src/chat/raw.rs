@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+/// A member's name, borrowed unless it holds an escape.
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(super) struct Name<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
@@ -24,7 +25,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
                 let mut members = Vec::new();
-                while let Some((Key(key), value)) = map.next_entry()? {
+                while let Some((Name(key), value)) = map.next_entry()? {
                     members.push((key, value));
                 }
                 Ok(Members(members))

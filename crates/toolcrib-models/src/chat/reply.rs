@@ -4,8 +4,6 @@
 //! whose message takes the place of the delta. A reply exists only once its end was
 //! seen; everything else is an error, however much text came before.
 
-use std::collections::HashSet;
-
 use serde_json::value::RawValue;
 use toolcrib_core::{
     AssistantMessage, Block, Finish, History, Message, ModelProfile, RawJson, Reply, ReplyEvent,
@@ -37,7 +35,9 @@ pub(super) struct Assembler {
     refused: bool,
     usage: Option<Box<RawValue>>,
     bytes: usize,
-    /// Something was reported, so the request must not be sent again.
+    /// Text or reasoning was reported, so the request must not be sent again. The
+    /// start of a call does not count: nothing of a half-streamed call was shown that
+    /// a second reply could double.
     pub(super) delivered: bool,
 }
 
@@ -147,7 +147,6 @@ impl Assembler {
             let known = !slot.name.is_empty() && (ended || !slot.arguments.is_empty());
             if known && !slot.announced {
                 slot.announced = true;
-                self.delivered = true;
                 on_event(ReplyEvent::CallStarted(slot.name.as_str()));
             }
         }
@@ -321,26 +320,17 @@ fn merge_fault(error: MergeError) -> Fault {
 
 /// Ids of calls, unique within the session as far as its transcript shows.
 pub(crate) struct Ids<'a> {
-    used: HashSet<&'a str>,
+    history: &'a History,
     given: Vec<Str>,
-    next: usize,
+    next: Option<usize>,
 }
 
 impl<'a> Ids<'a> {
     pub(crate) fn new(history: &'a History) -> Ids<'a> {
-        let used: HashSet<&str> = history
-            .messages()
-            .filter_map(|message| match message {
-                Message::Assistant(message) => Some(message.calls()),
-                _ => None,
-            })
-            .flatten()
-            .map(|call| &*call.id)
-            .collect();
         Ids {
-            next: used.len(),
-            used,
+            history,
             given: Vec::new(),
+            next: None,
         }
     }
 
@@ -348,12 +338,21 @@ impl<'a> Ids<'a> {
     /// strictest rule that chat templates have.
     pub(crate) fn unique(&mut self, id: Option<String>) -> Str {
         let mut id: Str = id.unwrap_or_default().into();
-        while id.is_empty() || self.used.contains(&*id) || self.given.contains(&id) {
-            self.next += 1;
-            id = format!("call{:05}", self.next).into();
+        while id.is_empty() || self.given.contains(&id) || self.earlier().any(|used| *used == *id) {
+            let next = self.next.unwrap_or_else(|| self.earlier().count()) + 1;
+            self.next = Some(next);
+            id = format!("call{next:05}").into();
         }
         self.given.push(id.clone());
         id
+    }
+
+    fn earlier(&self) -> impl Iterator<Item = &'a str> {
+        let calls = self.history.messages().filter_map(|message| match message {
+            Message::Assistant(message) => Some(message.calls()),
+            _ => None,
+        });
+        calls.flatten().map(|call| &*call.id)
     }
 }
 

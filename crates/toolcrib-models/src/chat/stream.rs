@@ -183,7 +183,13 @@ fn frame_into(
         return Err(Fault::in_reply(&String::from_utf8_lossy(data)));
     }
     if !data.is_empty() {
-        assembler.push(data, on_event)?;
+        // One broken frame between good ones is an accident of this stream; a body
+        // that is no stream at all would be the same next time.
+        let accident = |fault: Fault| Fault {
+            retryable: fault.retryable || fault.kind == ModelErrorKind::Malformed,
+            ..fault
+        };
+        assembler.push(data, on_event).map_err(accident)?;
     }
     Ok(Flow::Go)
 }

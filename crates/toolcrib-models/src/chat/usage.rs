@@ -36,7 +36,7 @@ struct Count(Option<u64>);
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
-        let whole = |float: f64| (float >= 0.0 && float <= 1e15).then_some(float as u64);
+        let whole = |float: f64| (0.0..=1e15).contains(&float).then_some(float as u64);
         Ok(Count(
             value.as_u64().or_else(|| value.as_f64().and_then(whole)),
         ))

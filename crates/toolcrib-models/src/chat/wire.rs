@@ -11,6 +11,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::raw::Name;
+
 /// One frame of a stream, or one whole answer.
 #[derive(Debug, Deserialize)]
 pub(super) struct Chunk<'a> {
@@ -85,7 +87,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for CallDelta<'a> {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
                 let mut call = CallDelta::default();
-                while let Some(Key(key)) = map.next_key()? {
+                while let Some(Name(key)) = map.next_key()? {
                     match &*key {
                         "index" => call.index = map.next_value()?,
                         "id" => call.id = map.next_value()?,
@@ -110,9 +112,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for CallDelta<'a> {
         deserializer.deserialize_map(Fields)
     }
 }
-
-#[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The bytes of a JSON string, surrogates without a partner included.
 #[derive(Debug)]

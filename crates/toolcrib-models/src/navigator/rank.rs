@@ -86,7 +86,9 @@ fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
 }
 
 fn joined(lines: &std::collections::BTreeMap<u32, String>) -> String {
-    lines.values().fold(String::new(), |all, line| all + line + "\n")
+    lines
+        .values()
+        .fold(String::new(), |all, line| all + line + "\n")
 }
 
 /// The last part of a qualified name.

@@ -169,3 +169,19 @@ fn p20_http_bytes_that_are_no_http() {
     let (kind, message) = fault(Answer::raw("SSH-2.0-OpenSSH_9.6\r\n"));
     assert_eq!(kind, Kind::Interrupted, "{message}");
 }
+
+#[test]
+fn p20_an_endpoint_that_speaks_no_tls() {
+    let server = ByteServer::start([Answer::json(400, "")]).unwrap();
+    let url = server.url("/v1").replace("http:", "https:");
+    let mut options = ChatOptions::new(Vendor::Generic, "m").base_url(url);
+    options.retry = ONCE;
+    options.connect = Duration::from_millis(300);
+    // A machine without certificates is told so when the model is made.
+    let error = match ChatModel::new(options) {
+        Ok(model) => ask(&model).error().clone(),
+        Err(error) => error,
+    };
+    assert_eq!(error.kind, Kind::Connect);
+    assert!(error.message.contains(" cannot be reached: "), "{error}");
+}

@@ -76,11 +76,7 @@ fn p21_the_server_decides_where_it_says_so() {
 
 #[test]
 fn p22_nothing_is_sent_again_once_something_was_shown() {
-    let shown = [
-        r#"{"content":"half"}"#,
-        r#"{"reasoning_content":"half"}"#,
-        r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{"}}]}"#,
-    ];
+    let shown = [r#"{"content":"half"}"#, r#"{"reasoning_content":"half"}"#];
     let error = r#"{"error":{"code":503,"message":"busy"}}"#;
     for piece in shown {
         for answer in [
@@ -111,6 +107,22 @@ fn p22_faults_before_anything_was_shown_are_tried_again() {
         assert_eq!(seen.text(), "fine");
         assert_eq!(seen.events, ["retrying 2", "text fine"]);
         assert_eq!(server.received().len(), 2);
+    }
+}
+
+#[test]
+fn p22_a_half_streamed_call_is_discarded_and_asked_for_again() {
+    let half =
+        r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{"}}]}"#;
+    for answer in [
+        Answer::sse([delta(half)]).close(),
+        Answer::sse([delta(half)]),
+        Answer::sse([delta(half)]).event("{\"choices\": [{\"del"),
+    ] {
+        let (seen, _server) = against([answer, good()]);
+        assert_eq!(seen.text(), "fine");
+        assert_eq!(seen.reply().message.calls().count(), 0);
+        assert_eq!(seen.events, ["call read", "retrying 2", "text fine"]);
     }
 }
 

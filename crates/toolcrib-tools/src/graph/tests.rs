@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
-use toolcrib_core::{
-    Arguments, Registry, Tool, ToolContext, ToolError, ToolErrorKind, ToolOutput, ToolSource as _,
-};
+use toolcrib_core::{Arguments, Registry, Tool, ToolContext, ToolError, ToolErrorKind, ToolOutput};
 use toolcrib_graph::{Lookup, ScanOptions, Snapshot};
 
 use super::GraphTools;

@@ -683,7 +683,7 @@ impl<'s> Reader<'_, 's> {
         let Some(function) = node.child_by_field_name("function") else {
             return;
         };
-        let callee = self.terms.expr(self.b, function);
+        let callee = self.terms.callee(self.b, function);
         let mut plain = function;
         if super::kind(plain) == K::GenericFunction
             && let Some(inner) = plain.child_by_field_name("function")

@@ -34,6 +34,34 @@ impl Terms {
         term
     }
 
+    /// What a call calls: after a dot, a method.
+    pub(super) fn callee<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
+        let known = self.memo.contains_key(&node.id());
+        let term = self.expr(b, node);
+        if known {
+            return term;
+        }
+        let term = match b.term_of(term) {
+            Term::Member(base, name) if kind(node) == K::FieldExpression => {
+                b.term(Term::Method(base, name))
+            }
+            Term::Apply(inner, args) => match b.term_of(inner) {
+                Term::Member(base, name)
+                    if node
+                        .child_by_field_name("function")
+                        .is_some_and(|f| kind(f) == K::FieldExpression) =>
+                {
+                    let method = b.term(Term::Method(base, name));
+                    b.term(Term::Apply(method, args))
+                }
+                _ => term,
+            },
+            _ => term,
+        };
+        self.memo.insert(node.id(), term);
+        term
+    }
+
     /// Forgets what belongs to a tree that is about to be dropped.
     pub(super) fn forget(&mut self) {
         self.memo.clear();
@@ -70,7 +98,7 @@ impl Terms {
                 let Some(function) = node.child_by_field_name("function") else {
                     return TermId::UNKNOWN;
                 };
-                let callee = self.expr(b, function);
+                let callee = self.callee(b, function);
                 let args = self.arguments(b, node);
                 b.term(Term::Call(callee, args))
             }

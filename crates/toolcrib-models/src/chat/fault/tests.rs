@@ -143,6 +143,13 @@ fn what_servers_say_is_quoted_on_one_line_and_cut_at_a_character() {
         "answered HTTP 400: plain"
     );
     assert_eq!(what(400, r#"{"detail":"why"}"#), "answered HTTP 400: why");
+    let routed = r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"no such tool\",\"code\":\"context_length_exceeded\"}}","provider_name":"Acme"}}}"#;
+    assert_eq!(
+        what(400, routed),
+        "answered HTTP 400: Provider returned error (Acme: no such tool)"
+    );
+    let kind = Fault::of_status(400, routed.as_bytes()).kind;
+    assert!(matches!(kind, Kind::ContextOverflow { .. }));
     let long = excerpt(&"語 ".repeat(500));
     assert_eq!(long.chars().count(), 200, "{long}");
     assert!(long.ends_with('…'));

@@ -1,0 +1,379 @@
+//! G2: broken input never panics and never loses the rest.
+
+use std::fs;
+
+use proptest::prelude::*;
+use toolcrib_graph::{Exclusion, ProblemKind, Snapshot, SymbolTier};
+
+use crate::support::{fixture, load, tree};
+
+fn problems(snapshot: &Snapshot) -> Vec<String> {
+    snapshot
+        .report
+        .problems
+        .iter()
+        .map(|p| format!("{} {:?}", p.path, p.kind))
+        .collect()
+}
+
+fn has(snapshot: &Snapshot, name: &str) -> bool {
+    snapshot.graph.by_qualified_name(name).is_some()
+}
+
+#[test]
+fn g02_broken_syntax_keeps_the_rest_of_the_file() {
+    let dir = tree(&[
+        (
+            "a.py",
+            "def before():\n    pass\n\ndef broken(:\n\ndef after():\n    before()\n",
+        ),
+        (
+            "b.rs",
+            "fn before() {}\nfn broken( {{{ \n}}\nfn after() { before() }\n",
+        ),
+        ("empty.py", ""),
+        ("empty.rs", "\n\n"),
+    ]);
+    let snapshot = load(dir.path());
+    assert!(has(&snapshot, "a.before") && has(&snapshot, "a.after"));
+    assert!(has(&snapshot, "b::before"));
+    assert_eq!(snapshot.graph.files().len(), 4);
+    assert_eq!(
+        problems(&snapshot),
+        ["a.py SyntaxErrors", "b.rs SyntaxErrors"]
+    );
+}
+
+#[test]
+fn g02_other_encodings_are_read_and_said_once() {
+    let dir = tree(&[("good.py", "def good(): pass\n")]);
+    fs::write(
+        dir.path().join("latin.py"),
+        b"# caf\xe9\ndef latin(): pass\n",
+    )
+    .unwrap();
+    let wide: Vec<u8> = [0xff, 0xfe]
+        .into_iter()
+        .chain(
+            "def wide(): pass\r\n"
+                .encode_utf16()
+                .flat_map(u16::to_le_bytes),
+        )
+        .collect();
+    fs::write(dir.path().join("wide.py"), wide).unwrap();
+    fs::write(
+        dir.path().join("mark.py"),
+        "\u{feff}def mark(): pass\r\ndef two(): mark()\r\n",
+    )
+    .unwrap();
+    fs::write(dir.path().join("nul.py"), b"def nul(): pass\n\0").unwrap();
+    let mut late = b"def late(): pass\n".repeat(600);
+    late.extend(b"\0\ndef last(): pass\n");
+    fs::write(dir.path().join("late.py"), late).unwrap();
+    let snapshot = load(dir.path());
+    for name in [
+        "good.good",
+        "latin.latin",
+        "wide.wide",
+        "mark.mark",
+        "mark.two",
+        "late.late",
+    ] {
+        assert!(has(&snapshot, name), "{name}");
+    }
+    assert_eq!(snapshot.report.excluded_count(Exclusion::Binary), 1);
+    let said = problems(&snapshot);
+    assert!(
+        said.contains(&"latin.py ReplacedBytes".to_string()),
+        "{said:?}"
+    );
+    assert!(said.contains(&"wide.py Utf16".to_string()), "{said:?}");
+}
+
+#[test]
+fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
+    let depth = 2_000;
+    let parens = format!(
+        "def deep():\n    return {}1{}\n\ndef after():\n    deep()\n",
+        "(".repeat(depth),
+        ")".repeat(depth)
+    );
+    let calls = format!(
+        "def deep():\n    return {}1{}\n\ndef after():\n    deep()\n",
+        "f(".repeat(depth),
+        ")".repeat(depth)
+    );
+    let chain = format!(
+        "fn deep() {{ a{}; }}\nfn after() {{ deep() }}\n",
+        ".b()".repeat(depth)
+    );
+    let blocks = format!(
+        "fn deep() {} {}\nfn after() {{ deep() }}\n",
+        "{".repeat(depth),
+        "}".repeat(depth)
+    );
+    let types = format!(
+        "fn deep(x: {}u8{}) {{}}\nfn after() {{ deep() }}\n",
+        "Vec<".repeat(depth),
+        ">".repeat(depth)
+    );
+    let modules = format!(
+        "{} {}\nfn after() {{}}\n",
+        "mod m {".repeat(depth),
+        "}".repeat(depth)
+    );
+    let patterns = format!(
+        "fn deep() {{ let {}x{} = y; }}\nfn after() {{ deep() }}\n",
+        "Some(".repeat(depth),
+        ")".repeat(depth)
+    );
+    let mut classes = String::new();
+    for level in 0..200 {
+        classes.push_str(&format!("{}class C{level}:\n", " ".repeat(level)));
+    }
+    classes.push_str(&format!("{}pass\ndef after(): pass\n", " ".repeat(200)));
+    let dir = tree(&[
+        ("parens.py", &parens),
+        ("calls.py", &calls),
+        ("classes.py", &classes),
+        ("chain.rs", &chain),
+        ("blocks.rs", &blocks),
+        ("types.rs", &types),
+        ("modules.rs", &modules),
+        ("patterns.rs", &patterns),
+        ("good.py", "def good(): pass\n"),
+    ]);
+    let snapshot = load(dir.path());
+    for name in [
+        "good.good",
+        "parens.after",
+        "calls.after",
+        "classes.after",
+        "chain::after",
+        "blocks::after",
+        "types::after",
+        "modules::after",
+        "patterns::after",
+    ] {
+        assert!(has(&snapshot, name), "{name}");
+    }
+}
+
+#[test]
+fn g02_chains_through_many_definitions_end() {
+    let mut text =
+        String::from("class A:\n    def next(self):\n        return self.next().next()\n\n");
+    for i in 0..300 {
+        text.push_str(&format!(
+            "def f{i}(): return f{}() or f{}()\n",
+            i + 1,
+            i + 2
+        ));
+    }
+    text.push_str("a = A()\nf0().go()\n");
+    for _ in 0..300 {
+        text.push_str("a = a.next() or a.other()\n");
+    }
+    let dir = tree(&[("a.py", &text)]);
+    assert!(has(&load(dir.path()), "a.f299"));
+}
+
+#[test]
+fn g02_values_that_lead_to_themselves_end() {
+    let dir = tree(&[
+        (
+            "a.py",
+            "x = x\ny = z\nz = y\nclass A:\n    b = b\n    c: c = c\n    def f(self): self.b = self.b.b\n\
+             class D(D): pass\nclass E(F): pass\nclass F(E): pass\nx.go()\nz.go()\nA().b.go()\nE().go()\n",
+        ),
+        ("p/__init__.py", "from .q import *\nfrom . import q\n"),
+        (
+            "p/q.py",
+            "from . import *\nfrom p import q\nq.q.q.go()\nmissing()\n",
+        ),
+        (
+            "src/lib.rs",
+            "pub use self::a::*;\npub mod a { pub use super::*; pub use super::X as X; }\n\
+             type T = T; type U<V> = W<V>; type W<V> = U<V>;\n\
+             trait P: Q {} trait Q: P {}\nfn f(t: T, u: U<u8>, p: &dyn P) { t.go(); u.go(); p.go(); X::go(); }\n\
+             struct S; impl std::ops::Deref for S { type Target = S; }\nfn g(s: S) { s.go(); }\n",
+        ),
+    ]);
+    crate::states::check_invariants(&load(dir.path()).graph);
+}
+
+#[test]
+fn g02_five_megabytes_on_one_line_are_left_out_by_size() {
+    let dir = tree(&[
+        ("good.py", "x = 1\n"),
+        ("line.py", &"x".repeat(5 * 1024 * 1024)),
+    ]);
+    let snapshot = load(dir.path());
+    assert_eq!(snapshot.report.excluded_count(Exclusion::TooLarge), 1);
+    let long = tree(&[("line.py", &format!("x = [{}]\n", "1,".repeat(400_000)))]);
+    assert_eq!(load(long.path()).graph.files().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn g02_links_are_not_followed_and_each_is_said_once() {
+    use std::os::unix::fs::symlink;
+    let outside = tree(&[("secret.py", "def secret(): pass\n")]);
+    let dir = tree(&[("src/a.py", "def a(): pass\n")]);
+    symlink("nowhere", dir.path().join("dangling")).unwrap();
+    symlink("..", dir.path().join("src/up")).unwrap();
+    symlink("self", dir.path().join("self")).unwrap();
+    symlink(outside.path(), dir.path().join("outside")).unwrap();
+    symlink(
+        outside.path().join("secret.py"),
+        dir.path().join("secret.py"),
+    )
+    .unwrap();
+    symlink("src/a.py", dir.path().join("alias.py")).unwrap();
+    let snapshot = load(dir.path());
+    assert_eq!(snapshot.graph.files().len(), 1);
+    assert_eq!(
+        problems(&snapshot),
+        [
+            "dangling DanglingLink",
+            "outside LinkOutside",
+            "secret.py LinkOutside",
+            "self LinkLoop",
+            "src/up LinkLoop",
+        ]
+    );
+    assert_eq!(snapshot.report.excluded_count(Exclusion::Link), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn g02_paths_of_any_bytes_are_listed() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tree(&[
+        ("with space.py", "def f(): pass\n"),
+        ("line\nbreak.py", "def f(): pass\n"),
+        ("Case.py", "def f(): pass\n"),
+        ("case.py", "def f(): pass\n"),
+    ]);
+    fs::write(
+        dir.path().join(OsStr::from_bytes(b"bad\xff.py")),
+        "def f(): pass\n",
+    )
+    .unwrap();
+    let snapshot = load(dir.path());
+    assert_eq!(snapshot.graph.files().len(), 5);
+    assert_eq!(problems(&snapshot), ["bad\u{fffd}.py NonUtf8Path"]);
+    let kinds: Vec<ProblemKind> = snapshot.report.problems.iter().map(|p| p.kind).collect();
+    assert_eq!(kinds, [ProblemKind::NonUtf8Path]);
+}
+
+#[test]
+fn files_of_other_languages_are_listed_and_readable() {
+    let dir = tree(&[
+        ("a.ts", "export function f() {}\n"),
+        ("b.go", "package b\n"),
+        ("README.md", "# Title\n"),
+        ("LICENSE", "text\n"),
+    ]);
+    let snapshot = load(dir.path());
+    let shown: Vec<(&str, Option<&str>)> = snapshot
+        .graph
+        .files()
+        .iter()
+        .map(|f| (&*f.path, f.language.map(|l| l.name)))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("LICENSE", None),
+            ("README.md", Some("Markdown")),
+            ("a.ts", Some("TypeScript")),
+            ("b.go", Some("Go")),
+        ]
+    );
+    for file in snapshot.graph.files() {
+        assert!(file.language.is_none_or(|l| l.tier == SymbolTier::Text));
+        assert!(!file.text.is_empty());
+        assert_eq!(snapshot.graph.node(file.node).qualified_name, file.path);
+    }
+}
+
+fn sample(name: &str) -> Vec<(String, Vec<u8>)> {
+    load(fixture(name))
+        .graph
+        .files()
+        .iter()
+        .map(|f| (f.path.to_string(), f.text.as_bytes().to_vec()))
+        .collect()
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Cut(usize),
+    Delete(usize, usize),
+    Overwrite(usize, u8),
+    Repeat(usize, usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        any::<usize>().prop_map(Change::Cut),
+        (any::<usize>(), 1usize..40).prop_map(|(at, n)| Change::Delete(at, n)),
+        (any::<usize>(), any::<u8>()).prop_map(|(at, b)| Change::Overwrite(at, b)),
+        (any::<usize>(), 1usize..40).prop_map(|(at, n)| Change::Repeat(at, n)),
+    ]
+}
+
+fn apply(bytes: &mut Vec<u8>, change: &Change) {
+    if bytes.is_empty() {
+        return;
+    }
+    let len = bytes.len();
+    match *change {
+        Change::Cut(at) => bytes.truncate(at % len),
+        Change::Delete(at, n) => {
+            let at = at % len;
+            bytes.drain(at..(at + n).min(len));
+        }
+        Change::Overwrite(at, byte) => bytes[at % len] = byte,
+        Change::Repeat(at, n) => {
+            let at = at % len;
+            let part = bytes[at..(at + n).min(len)].to_vec();
+            for _ in 0..8 {
+                bytes.splice(at..at, part.iter().copied());
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn g02_mutated_files_never_panic_and_never_lose_others(
+        python in any::<bool>(),
+        which in any::<usize>(),
+        changes in proptest::collection::vec(change(), 1..6),
+    ) {
+        let name = if python { "sample_python" } else { "sample_rust" };
+        let mut files = sample(name);
+        let which = which % files.len();
+        for change in &changes {
+            apply(&mut files[which].1, change);
+        }
+        let dir = tempfile::tempdir().unwrap();
+        for (path, bytes) in &files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        let snapshot = load(dir.path());
+        let listed: Vec<&str> = snapshot.graph.files().iter().map(|f| &*f.path).collect();
+        for (i, (path, _)) in files.iter().enumerate() {
+            let excluded = snapshot.report.excluded.values().flatten().any(|p| **p == **path);
+            prop_assert!(listed.contains(&path.as_str()) || (i == which && excluded));
+        }
+        crate::states::check_invariants(&snapshot.graph);
+    }
+}

@@ -1,0 +1,264 @@
+//! What the five lookups say about the sample projects, read by the real
+//! provider.
+
+use std::sync::Arc;
+
+use toolcrib_graph::{
+    ExploreArea, ListFiles, Lookup, LookupCall, MAX_CHARS, NodeKind, ReadSource, SearchSymbols,
+    SymbolNeighbors,
+};
+
+use crate::support::{fixture, load};
+
+fn sample(name: &str) -> Lookup {
+    Lookup::new(Arc::new(load(fixture(name)).graph))
+}
+
+/// Calls and their answers, errors included, one after the other.
+fn transcript(lookup: &Lookup, calls: &[LookupCall]) -> String {
+    let mut text = String::new();
+    for call in calls {
+        let answer = match lookup.run(call) {
+            Ok(answer) => answer,
+            Err(error) => format!("error: {error}\n"),
+        };
+        assert!(answer.chars().count() <= MAX_CHARS);
+        text.push_str(&format!("> {call}\n{answer}\n"));
+    }
+    text
+}
+
+fn search(query: &str) -> LookupCall {
+    LookupCall::SearchSymbols(SearchSymbols {
+        query: query.into(),
+        ..SearchSymbols::default()
+    })
+}
+
+fn search_kind(query: &str, kind: &str, path: &str) -> LookupCall {
+    LookupCall::SearchSymbols(SearchSymbols {
+        query: query.into(),
+        kind: Some(kind.into()),
+        path: Some(path.into()),
+        ..SearchSymbols::default()
+    })
+}
+
+fn explore(query: &str) -> LookupCall {
+    LookupCall::ExploreArea(ExploreArea {
+        query: query.into(),
+        offset: None,
+    })
+}
+
+fn read(path: &str, start: u32, end: Option<u32>) -> LookupCall {
+    LookupCall::ReadSource(ReadSource {
+        path: path.into(),
+        start: Some(start),
+        end,
+    })
+}
+
+fn neighbors(name: &str) -> LookupCall {
+    LookupCall::SymbolNeighbors(SymbolNeighbors {
+        name: name.into(),
+        ..SymbolNeighbors::default()
+    })
+}
+
+fn files(path: Option<&str>, glob: Option<&str>) -> LookupCall {
+    LookupCall::ListFiles(ListFiles {
+        path: path.map(Into::into),
+        glob: glob.map(Into::into),
+        offset: None,
+    })
+}
+
+#[test]
+fn g06_search_on_rust() {
+    let lookup = sample("sample_rust");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            search("take"),
+            search("Store::take"),
+            search("parse weight"),
+            search("empty shelf"),
+            search("days an item keeps"),
+            search("src/report"),
+            search("shelff"),
+            search_kind("new", "method", "src"),
+            search_kind("new", "macro", "src"),
+        ]
+    ));
+}
+
+#[test]
+fn g06_search_on_python() {
+    let lookup = sample("sample_python");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            search("add"),
+            search("Account.add"),
+            search("open store"),
+            search("yearly interest"),
+            search("cents"),
+            search("formats/text.py"),
+            search("acount"),
+            search_kind("render", "method", "src/ledger/formats"),
+        ]
+    ));
+}
+
+#[test]
+fn g07_explore_on_rust() {
+    let lookup = sample("sample_rust");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            explore("src/stock.rs"),
+            explore("src/report"),
+            explore("pantry::stock::Store"),
+            explore("pantry::stock"),
+            explore("main -> parse_weight"),
+            explore("carry -> Shelf"),
+            explore("src/nope"),
+        ]
+    ));
+}
+
+#[test]
+fn g07_explore_on_python() {
+    let lookup = sample("sample_python");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            explore("src/ledger/formats"),
+            explore("ledger.accounts.Account"),
+            explore("summary -> TextFormat"),
+            explore("tests"),
+        ]
+    ));
+}
+
+#[test]
+fn g08_source_of_both() {
+    insta::assert_snapshot!(
+        "source_on_rust",
+        transcript(
+            &sample("sample_rust"),
+            &[
+                read("src/stock.rs", 10, Some(14)),
+                read("src/stock.rs", 110, None),
+                read("src/stock.rs", 500, None),
+                read("src", 1, None),
+                read("stock.rs", 1, None),
+            ]
+        )
+    );
+    insta::assert_snapshot!(
+        "source_on_python",
+        transcript(
+            &sample("sample_python"),
+            &[
+                read("src/ledger/store.py", 81, None),
+                read("../store.py", 1, None),
+            ]
+        )
+    );
+}
+
+#[test]
+fn g09_neighbors_on_rust() {
+    let lookup = sample("sample_rust");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            neighbors("Shelf::total"),
+            neighbors("Store::take"),
+            neighbors("pantry::stock::carry"),
+            neighbors("parse_weight"),
+            neighbors("Shelf"),
+            neighbors("take"),
+            neighbors("takes"),
+        ]
+    ));
+}
+
+#[test]
+fn g09_neighbors_on_python() {
+    let lookup = sample("sample_python");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            neighbors("Store.get"),
+            neighbors("Account.add"),
+            neighbors("ledger.store.Store"),
+            neighbors("Format.render"),
+            neighbors("summary"),
+        ]
+    ));
+}
+
+#[test]
+fn g10_files_of_both() {
+    let calls = [
+        files(None, None),
+        files(Some("src"), Some("**/*.toml")),
+        files(Some("tests"), None),
+        files(Some("nowhere"), None),
+    ];
+    insta::assert_snapshot!("files_of_rust", transcript(&sample("sample_rust"), &calls));
+    insta::assert_snapshot!(
+        "files_of_python",
+        transcript(&sample("sample_python"), &calls)
+    );
+}
+
+#[test]
+fn g09_every_symbol_is_found_by_its_names() {
+    for name in ["sample_rust", "sample_python"] {
+        let lookup = sample(name);
+        for node in lookup.graph().nodes() {
+            if node.kind == NodeKind::Import {
+                continue;
+            }
+            for name in [&node.qualified_name, &node.symbol] {
+                let text = lookup.run(&neighbors(name)).unwrap();
+                let first = format!("{} {}  ", node.kind, node.qualified_name);
+                assert!(text.starts_with(&first), "{name}\n{text}");
+            }
+            if node.kind != NodeKind::File {
+                let text = lookup.run(&search(&node.qualified_name)).unwrap();
+                let first = text.lines().nth(1).unwrap();
+                assert!(first.contains(&*node.qualified_name), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn g15_every_place_in_an_answer_is_one_that_exists() {
+    for name in ["sample_rust", "sample_python"] {
+        let lookup = sample(name);
+        let mut places = 0;
+        for node in lookup.graph().nodes() {
+            for call in [
+                neighbors(&node.qualified_name),
+                explore(&node.qualified_name),
+            ] {
+                let Ok(text) = lookup.run(&call) else {
+                    continue;
+                };
+                let check = lookup.check_answer(&text);
+                assert!(
+                    check.citations.iter().all(|c| c.citation.is_some()),
+                    "{text}"
+                );
+                places += check.citations.len();
+            }
+        }
+        assert!(places > 100, "{places}");
+    }
+}

@@ -1,0 +1,33 @@
+//! Golden nodes and edges of the two small programs.
+
+use crate::support::{edges, fixture, load, nodes, sites};
+
+#[test]
+fn rust_nodes() {
+    insta::assert_snapshot!(nodes(&load(fixture("sample_rust")).graph));
+}
+
+#[test]
+fn python_nodes() {
+    insta::assert_snapshot!(nodes(&load(fixture("sample_python")).graph));
+}
+
+#[test]
+fn rust_edges() {
+    insta::assert_snapshot!(edges(&load(fixture("sample_rust")).graph));
+}
+
+#[test]
+fn python_edges() {
+    insta::assert_snapshot!(edges(&load(fixture("sample_python")).graph));
+}
+
+#[test]
+fn rust_sites() {
+    insta::assert_snapshot!(sites(&load(fixture("sample_rust")).graph));
+}
+
+#[test]
+fn python_sites() {
+    insta::assert_snapshot!(sites(&load(fixture("sample_python")).graph));
+}

@@ -1,0 +1,174 @@
+//! Every call expression ends in exactly one state.
+
+use std::collections::HashSet;
+
+use toolcrib_graph::{CodeGraph, EdgeKind, NodeKind, SiteState};
+use tree_sitter::{Language, Node, Parser};
+
+use crate::support::{fixture, load, tree};
+
+/// What must hold of any graph.
+pub(crate) fn check_invariants(graph: &CodeGraph) {
+    let total: usize = graph.site_counts().iter().map(|(_, n)| n).sum();
+    assert_eq!(total, graph.sites().len());
+    let mut qualified = HashSet::new();
+    let mut symbols = HashSet::new();
+    let mut last = (0, 0);
+    for node in graph.nodes() {
+        assert!(qualified.insert(node.qualified_name.clone()), "{node:?}");
+        assert!(symbols.insert(node.symbol.clone()), "{node:?}");
+        let text = &graph.file(node.file).text;
+        assert!(
+            text.get(node.span.start_byte as usize..node.span.end_byte as usize)
+                .is_some()
+        );
+        let place = (node.file.0, node.span.start_byte);
+        assert!(node.kind == NodeKind::File || place >= last, "{node:?}");
+        last = place;
+        assert_eq!(node.parent.is_none(), node.kind == NodeKind::File);
+        if let Some(signature) = &node.signature {
+            assert!(!signature.contains('\n'));
+        }
+    }
+    for edge in graph.edges() {
+        assert!(
+            edge.kind == EdgeKind::Contains || edge.from != edge.to || edge.kind == EdgeKind::Calls
+        );
+    }
+    for site in graph.sites() {
+        let text = &graph.file(site.file).text;
+        assert!(
+            text.get(site.span.start_byte as usize..site.span.end_byte as usize)
+                .is_some()
+        );
+        let caller = graph.node(site.caller);
+        assert_eq!(caller.file, site.file);
+        if let SiteState::Resolved { target, .. } = &site.state {
+            let has_edge = graph
+                .outgoing(site.caller)
+                .iter()
+                .any(|e| e.kind == EdgeKind::Calls && e.to == *target);
+            assert!(has_edge, "{site:?}");
+        }
+    }
+    for file in graph.files() {
+        assert_eq!(graph.node(file.node).kind, NodeKind::File);
+    }
+}
+
+fn parse(language: &Language, text: &str) -> tree_sitter::Tree {
+    let mut parser = Parser::new();
+    parser.set_language(language).unwrap();
+    parser.parse(text, None).unwrap()
+}
+
+fn count_kind(node: Node<'_>, kinds: &[&str]) -> usize {
+    let mut cursor = node.walk();
+    let inner: usize = node
+        .children(&mut cursor)
+        .map(|n| count_kind(n, kinds))
+        .sum();
+    inner + usize::from(node.is_named() && kinds.contains(&node.kind()))
+}
+
+/// Calls and macros of Rust source, arguments of expression macros included.
+fn count_rust(text: &str) -> usize {
+    let language: Language = tree_sitter_rust::LANGUAGE.into();
+    let tree = parse(&language, text);
+    let mut total = count_kind(tree.root_node(), &["call_expression", "macro_invocation"]);
+    let mut todo = vec![tree.root_node()];
+    while let Some(node) = todo.pop() {
+        if node.kind() == "macro_invocation" {
+            let name = node.child_by_field_name("macro").unwrap();
+            let name = &text[name.byte_range()];
+            let expressions = [
+                "assert",
+                "assert_eq",
+                "assert_ne",
+                "format",
+                "println",
+                "eprintln",
+                "write",
+                "vec",
+                "panic",
+                "matches",
+            ];
+            if expressions.contains(&name) {
+                let mut cursor = node.walk();
+                let tokens = node
+                    .children(&mut cursor)
+                    .find(|n| n.kind() == "token_tree")
+                    .unwrap();
+                let inner = &text[tokens.byte_range()];
+                total += count_rust(&format!("fn f() {{ {inner} }}"));
+            }
+            continue;
+        }
+        let mut cursor = node.walk();
+        todo.extend(node.children(&mut cursor));
+    }
+    total
+}
+
+fn count_python(text: &str) -> usize {
+    let language: Language = tree_sitter_python::LANGUAGE.into();
+    count_kind(parse(&language, text).root_node(), &["call"])
+}
+
+fn count_all(graph: &CodeGraph) -> usize {
+    graph
+        .files()
+        .iter()
+        .map(|file| match file.path.rsplit('.').next() {
+            Some("rs") => count_rust(&file.text),
+            Some("py") => count_python(&file.text),
+            _ => 0,
+        })
+        .sum()
+}
+
+#[test]
+fn every_call_expression_is_a_site_in_one_state() {
+    for name in ["sample_rust", "sample_python"] {
+        let snapshot = load(fixture(name));
+        check_invariants(&snapshot.graph);
+        assert_eq!(
+            snapshot.graph.sites().len(),
+            count_all(&snapshot.graph),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn calls_in_unusual_places_are_sites() {
+    let python = "\
+@decorate(1)
+def f(a=default(), *b, **c) -> ann():
+    x = f\"{shown(inner())}\"
+    return [g(i) for i in seq() if cond()]
+class C(base(), metaclass=meta()):
+    y = z()
+print((lambda: deep())())
+with a() as b, c() as d: pass
+assert check(), message()
+match subject():
+    case Point(x=0): pass
+";
+    let rust = "\
+const N: usize = size();
+static S: &str = name!();
+fn f() -> impl Fn() {
+    let x = vec![one(), two()];
+    assert_eq!(three(four(x)), format!(\"{}\", five()));
+    let y = unknown_macro!(six());
+    (seven())(eight());
+    a.b::<u8>(nine()).await?.c(|z| ten(z));
+    if let Some(q) = eleven() { twelve(q) }
+}
+";
+    let dir = tree(&[("a.py", python), ("b.rs", rust)]);
+    let graph = load(dir.path()).graph;
+    check_invariants(&graph);
+    assert_eq!(graph.sites().len(), count_python(python) + count_rust(rust));
+}
