@@ -1,16 +1,21 @@
 //! A chat endpoint that wants a number of tool calls and then answers.
 //!
 //! How many is part of the model's name, and how many were made is read off the
-//! request, so the server keeps no state and any number of runs may use it. Each
-//! reply is written at once: what the client then reads does not depend on timing.
+//! request, so the server keeps no state and any number of runs may use it. A reply
+//! is late, so that the client always waits for it, and is written at once, so that
+//! the client reads it in one piece: what is counted does not depend on timing.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 use crate::{Error, say};
 
 /// What it says at last.
 pub(crate) const ANSWER: &str = "Every key is defined in `src/lib.rs:12`.";
+
+/// Longer than a counted client takes from its request to its wait.
+const LATE: Duration = Duration::from_millis(25);
 
 const PREFIX: &str = "after-";
 
@@ -40,6 +45,7 @@ fn connection(stream: TcpStream) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let body = request(&mut reader)?;
+        std::thread::sleep(LATE);
         writer.write_all(response(&body).as_bytes()).ok()?;
     }
 }
