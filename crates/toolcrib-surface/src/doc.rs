@@ -54,6 +54,11 @@ impl ToolDoc {
         self
     }
 
+    /// The names of its arguments, outer ones first.
+    pub(crate) fn argument_names(&self) -> impl Iterator<Item = &str> {
+        self.arguments.split("\n\n").next().unwrap_or("").lines()
+    }
+
     /// The name without the source's prefix (`issues` of `github__issues`).
     pub fn local_name(&self) -> &str {
         local_name(&self.name, &self.source)

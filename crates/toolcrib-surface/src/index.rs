@@ -4,8 +4,12 @@
 //! generation; nothing in it changes afterwards, so searches share it freely.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use toolcrib_vectors::Table;
 
 use crate::bm25::Words;
+use crate::meaning::Meaning;
 use crate::names::Names;
 use crate::{ToolDoc, Weights};
 
@@ -18,6 +22,7 @@ pub struct ToolIndex {
     pub(crate) names: Names,
     pub(crate) words: Words,
     pub(crate) sources: Sources,
+    pub(crate) meaning: Option<Meaning>,
     pub(crate) weights: Weights,
 }
 
@@ -34,11 +39,11 @@ pub(crate) struct Sources {
 impl ToolIndex {
     /// An index of `docs`. A result's number is the tool's place in `docs`.
     pub fn build(docs: &[ToolDoc]) -> ToolIndex {
-        Self::build_with(docs, Weights::default())
+        Self::build_with(docs, Weights::default(), None)
     }
 
-    /// The same with other weights.
-    pub fn build_with(docs: &[ToolDoc], weights: Weights) -> ToolIndex {
+    /// The same with other weights, and with a table of meanings.
+    pub fn build_with(docs: &[ToolDoc], weights: Weights, table: Option<Arc<Table>>) -> ToolIndex {
         let mut order: Vec<u32> = (0..docs.len() as u32).collect();
         order.sort_by(|&a, &b| docs[a as usize].name.cmp(&docs[b as usize].name).then(a.cmp(&b)));
         let mut place = vec![0; docs.len()];
@@ -50,6 +55,7 @@ impl ToolIndex {
         ToolIndex {
             names: Names::build(docs, &order, &listed),
             words: Words::build(docs, &weights),
+            meaning: table.map(|table| Meaning::build(docs, table)),
             docs: docs.to_vec(),
             place,
             sources,
@@ -65,6 +71,7 @@ impl ToolIndex {
     /// Heap bytes of the index, roughly; texts shared with the caller not counted.
     pub fn bytes(&self) -> usize {
         self.words.bytes()
+            + self.meaning.as_ref().map_or(0, Meaning::bytes)
             + self.names.bytes()
             + self.sources.words.bytes()
             + 4 * (self.place.len() + self.sources.of.len())

@@ -18,10 +18,12 @@
 mod bm25;
 mod doc;
 mod index;
+mod meaning;
 mod names;
 mod query;
 mod rank;
 mod schema_text;
+mod sentence;
 mod stem;
 mod tokenize;
 mod weights;

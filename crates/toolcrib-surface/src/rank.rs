@@ -33,6 +33,20 @@ pub(crate) struct Scores {
     pub(crate) cover: Vec<f32>,
 }
 
+/// Maps similarities so that the mean becomes 0 and the best 1.
+fn stretch(near: &mut [f32], w: &crate::Weights) {
+    let mean = near.iter().sum::<f32>() / near.len().max(1) as f32;
+    let best = near.iter().copied().fold(f32::MIN, f32::max);
+    let var = near.iter().map(|n| (n - mean) * (n - mean)).sum::<f32>() / near.len().max(1) as f32;
+    let mut span = (best - mean).max(f32::MIN_POSITIVE);
+    if w.x[1] > 0.0 { span = w.x[1] * var.sqrt(); }
+    if w.x[2] > 0.0 { span = w.x[2]; }
+    if w.x[3] > 0.0 { span = w.x[3] * (best - mean) + (1.0 - w.x[3]) * 4.0 * var.sqrt(); }
+    for near in near {
+        *near = (*near - mean) / span;
+    }
+}
+
 impl ToolIndex {
     /// The best `limit` tools for `query`, best first, equal ones by name.
     ///
@@ -93,8 +107,9 @@ impl ToolIndex {
     fn score(&self, query: &Query) -> Vec<f32> {
         let weights = &self.weights;
         let whole = terms(&query.text, &self.words, weights.number);
-        let mut lexical = self.lexical(&whole).lexical;
-        if weights.clause > 0.0 {
+        let Scores { mut lexical, cover } = self.lexical(&whole);
+        let best_cover = lexical.iter().zip(&cover).max_by(|a, b| a.0.total_cmp(b.0)).map_or(0.0, |(_, c)| *c);
+        if weights.clause > 0.0 && whole.known.len() >= weights.long {
             let mut best = vec![0f32; lexical.len()];
             for clause in clauses(&query.text) {
                 let part = self.lexical(&terms(clause, &self.words, weights.number));
@@ -107,14 +122,50 @@ impl ToolIndex {
             }
         }
         let top = lexical.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        for score in &mut lexical {
+            *score /= top;
+        }
+        let sure = (1.0 - weights.x[0]) + weights.x[0] * best_cover;
+        for s in &mut lexical { *s *= sure; }
+        self.add_meaning(query, whole.known.len() >= weights.long, &mut lexical);
         let mut mentioned = Vec::new();
         self.sources.mentioned(&query.text, &mut mentioned);
         for (doc, score) in lexical.iter_mut().enumerate() {
             if *score > 0.0 {
-                *score = *score / top + weights.source * mentioned[self.sources.of[doc] as usize];
+                *score += weights.source * mentioned[self.sources.of[doc] as usize];
             }
         }
         lexical
+    }
+
+    /// Blends similarity of meaning into `scores`, which are 0 to 1.
+    fn add_meaning(&self, query: &Query, long: bool, scores: &mut [f32]) {
+        let Some(meaning) = &self.meaning else { return };
+        let weights = &self.weights;
+        let mut near = Vec::new();
+        let vector = meaning.embed(&query.text);
+        if vector.is_zero() {
+            return;
+        }
+        meaning.scores(&vector, weights.long_text, &mut near);
+        stretch(&mut near, weights);
+        if long && weights.clause_meaning > 0.0 {
+            let mut best = vec![0f32; near.len()];
+            let mut part = Vec::new();
+            for clause in clauses(&query.text) {
+                meaning.scores(&meaning.embed(clause), weights.long_text, &mut part);
+                stretch(&mut part, weights);
+                for (best, part) in best.iter_mut().zip(&part) {
+                    *best = best.max(*part);
+                }
+            }
+            for (near, best) in near.iter_mut().zip(best) {
+                *near = (*near + weights.clause_meaning * best) / (1.0 + weights.clause_meaning);
+            }
+        }
+        for (score, near) in scores.iter_mut().zip(near) {
+            *score = weights.lexical * *score + (1.0 - weights.lexical) * near.max(0.0);
+        }
     }
 
     /// Scores of words alone.

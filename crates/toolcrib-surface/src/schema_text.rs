@@ -11,7 +11,8 @@ const MAX_NODES: usize = 400;
 const MAX_BYTES: usize = 4096;
 const MAX_ENUM: usize = 24;
 
-/// Names, descriptions and enum values of `schema`'s arguments, as one text.
+/// Names, descriptions and enum values of `schema`'s arguments, one a line, an empty
+/// line between the three.
 pub(crate) fn schema_text(schema: &Value) -> String {
     let mut walk = Walk {
         root: schema,
@@ -31,12 +32,11 @@ pub(crate) fn schema_text(schema: &Value) -> String {
     }
     let mut text = walk.names;
     for more in [walk.descriptions, walk.values] {
-        if !more.is_empty() {
-            text.push('\n');
-            text.push_str(&more);
-        }
+        text.push_str("\n\n");
+        text.push_str(&more);
     }
     truncate(&mut text, MAX_BYTES);
+    text.truncate(text.trim_end().len());
     text
 }
 
@@ -115,7 +115,7 @@ fn push(to: &mut String, text: &str) {
     if !to.is_empty() {
         to.push('\n');
     }
-    to.push_str(text);
+    to.extend(text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()));
 }
 
 #[cfg(test)]
@@ -144,8 +144,10 @@ mod tests {
         city
         inside
         weekday
+
         Scale.
         Town name.
+
         celsius
         kelvin
         monday

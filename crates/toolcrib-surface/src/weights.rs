@@ -22,8 +22,16 @@ pub struct Weights {
     pub source: f32,
     /// Weight of the best clause of the query beside the whole of it.
     pub clause: f32,
+    /// Known words from which on a query is looked at clause by clause.
+    pub long: usize,
+    /// X
+    pub x: [f32; 8],
     /// Share of words, against meaning, in the blend.
     pub lexical: f32,
+    /// Share of the longer text, against name and first sentence, in meaning.
+    pub long_text: f32,
+    /// Weight of the best clause's meaning beside that of the whole query.
+    pub clause_meaning: f32,
 }
 
 impl Default for Weights {
@@ -38,7 +46,11 @@ impl Default for Weights {
             number: 0.3,
             source: 0.1,
             clause: 0.5,
+            long: 12,
+            x: [0.0; 8],
             lexical: 0.4,
+            long_text: 0.5,
+            clause_meaning: 0.0,
         }
     }
 }
