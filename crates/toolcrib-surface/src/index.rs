@@ -55,7 +55,7 @@ impl ToolIndex {
         ToolIndex {
             names: Names::build(docs, &order, &listed),
             words: Words::build(docs, &weights),
-            meaning: table.map(|table| Meaning::build(docs, table)),
+            meaning: table.map(|table| Meaning::build(docs, &sources.of, &weights, table)),
             docs: docs.to_vec(),
             place,
             sources,
@@ -100,17 +100,20 @@ impl Sources {
     }
 
     /// How much of each source's name `text` mentions, 0 to 1.
-    pub(crate) fn mentioned(&self, text: &str, scratch: &mut Vec<f32>) {
+    pub(crate) fn mentioned(&self, text: &str, scratch: &mut Vec<f32>, power: f32) {
         scratch.clear();
         scratch.resize(self.names.len(), 0.0);
         let terms = crate::query::terms(text, &self.words, 0.0);
         let most = self.words.unknown_idf().max(f32::MIN_POSITIVE);
         for (word, weight) in terms.known {
-            let share = weight.min(1.0) * self.words.idf(word) / most;
+            let share = weight.min(1.0) * self.words.idf(word);
             for posting in self.words.postings(word) {
-                let sum = &mut scratch[posting.doc() as usize];
-                *sum = (*sum + share).min(1.0);
+                scratch[posting.doc() as usize] += share;
             }
+        }
+        for (at, sum) in scratch.iter_mut().enumerate() {
+            let share = *sum / self.words.name_idf(at as u32).max(f32::MIN_POSITIVE);
+            *sum = (*sum / most).min(1.0) * share.min(1.0).powf(power);
         }
     }
 }

@@ -21,15 +21,20 @@ pub(crate) struct Meaning {
     table: Arc<Table>,
     short: VectorSet,
     long: VectorSet,
+    pub(crate) sources: VectorSet,
 }
 
 impl Meaning {
-    pub(crate) fn build(docs: &[ToolDoc], table: Arc<Table>) -> Meaning {
+    pub(crate) fn build(docs: &[ToolDoc], of: &[u32], w: &crate::Weights, table: Arc<Table>) -> Meaning {
+        let n = of.iter().max().map_or(0, |m| *m as usize + 1);
+        let mut sums = vec![[0f32; 256]; n];
+        W6.store(w.x[6] > 0.0, std::sync::atomic::Ordering::Relaxed);
         let mut short = VectorSet::with_capacity(docs.len());
         let mut long = VectorSet::with_capacity(docs.len());
         let mut text = String::new();
         for doc in docs {
             text.clear();
+            if w.x[4] == 1.0 { spaced(&doc.source, &mut text); text.push(' '); }
             spaced(doc.local_name(), &mut text);
             text.push_str(": ");
             let name = text.len();
@@ -40,13 +45,26 @@ impl Meaning {
                 text.push_str(word);
                 text.push(' ');
             }
+            if w.x[4] == 2.0 { spaced(&doc.source, &mut text); text.push(' '); }
             for argument in doc.argument_names().take(ARGUMENTS) {
                 spaced(argument, &mut text);
                 text.push(' ');
             }
-            long.push(&table.embed(&text));
+            let v = table.embed(&text);
+            let sv = short.get(short.len() - 1).unwrap_or_default();
+            let v = if w.x[6] > 0.0 { mix(&sv, &v, w.long_text) } else { v };
+            long.push(&v);
+            let norm = v.components().iter().map(|c| f32::from(*c) * f32::from(*c)).sum::<f32>().sqrt().max(1.0);
+            for (s, c) in sums[of[short.len() - 1] as usize].iter_mut().zip(v.components()) { *s += f32::from(*c) / norm; }
         }
-        Meaning { table, short, long }
+        let mut sources = VectorSet::new();
+        for s in &sums {
+            let top = s.iter().fold(f32::MIN_POSITIVE, |a, b| a.max(b.abs()));
+            let mut c = [0i8; 256];
+            for (c, s) in c.iter_mut().zip(s) { *c = (s / top * 127.0).round() as i8; }
+            sources.push(&Vector::from_components(c));
+        }
+        Meaning { table, short, long, sources }
     }
 
     pub(crate) fn embed(&self, text: &str) -> Vector {
@@ -57,6 +75,10 @@ impl Meaning {
     /// longer text.
     pub(crate) fn scores(&self, query: &Vector, share: f32, scores: &mut Vec<f32>) {
         self.short.scores(query, scores);
+        if W6.load(std::sync::atomic::Ordering::Relaxed) {
+            self.long.scores(query, scores);
+            return;
+        }
         if share > 0.0 {
             let mut long = Vec::new();
             self.long.scores(query, &mut long);
@@ -89,4 +111,15 @@ fn spaced(name: &str, to: &mut String) {
             to.push_str(word);
         }
     });
+}
+
+pub(crate) static W6: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+fn mix(a: &Vector, b: &Vector, share: f32) -> Vector {
+    let n = |v: &Vector| v.components().iter().map(|c| f32::from(*c) * f32::from(*c)).sum::<f32>().sqrt().max(1.0);
+    let (na, nb) = (n(a), n(b));
+    let s: Vec<f32> = a.components().iter().zip(b.components()).map(|(a, b)| (1.0 - share) * f32::from(*a) / na + share * f32::from(*b) / nb).collect();
+    let top = s.iter().fold(f32::MIN_POSITIVE, |a, b| a.max(b.abs()));
+    let mut c = [0i8; 256];
+    for (c, s) in c.iter_mut().zip(&s) { *c = (s / top * 127.0).round() as i8; }
+    Vector::from_components(c)
 }

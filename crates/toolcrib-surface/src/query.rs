@@ -271,3 +271,12 @@ fn split_at_and(text: &str) -> Option<(&str, &str)> {
         .min()
         .map(|(at, len)| (&text[..at], &text[at + len..]))
 }
+
+pub(crate) fn content(text: &str) -> String {
+    let mut out = String::new();
+    words(text, |w, p| {
+        if !matches!(p, Piece::Whole(_)) || function_word(w) || talk_word(w) || w.bytes().any(|b| b.is_ascii_digit()) { return; }
+        out.push_str(w); out.push(' ');
+    });
+    out
+}

@@ -125,11 +125,11 @@ impl ToolIndex {
         for score in &mut lexical {
             *score /= top;
         }
-        let sure = (1.0 - weights.x[0]) + weights.x[0] * best_cover;
+        let sure = if whole.known.len() >= weights.long { 1.0 } else { (1.0 - weights.x[0]) + weights.x[0] * best_cover };
         for s in &mut lexical { *s *= sure; }
         self.add_meaning(query, whole.known.len() >= weights.long, &mut lexical);
         let mut mentioned = Vec::new();
-        self.sources.mentioned(&query.text, &mut mentioned);
+        self.sources.mentioned(&query.text, &mut mentioned, weights.x[7]);
         for (doc, score) in lexical.iter_mut().enumerate() {
             if *score > 0.0 {
                 *score += weights.source * mentioned[self.sources.of[doc] as usize];
@@ -161,6 +161,14 @@ impl ToolIndex {
             }
             for (near, best) in near.iter_mut().zip(best) {
                 *near = (*near + weights.clause_meaning * best) / (1.0 + weights.clause_meaning);
+            }
+        }
+        if weights.x[5] > 0.0 {
+            let mut of_source = Vec::new();
+            meaning.sources.scores(&vector, &mut of_source);
+            stretch(&mut of_source, weights);
+            for (doc, near) in near.iter_mut().enumerate() {
+                *near += weights.x[5] * of_source[self.sources.of[doc] as usize].max(0.0);
             }
         }
         for (score, near) in scores.iter_mut().zip(near) {
