@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use toolcrib_surface::stemmed_words;
 
-use crate::ranker::{Answer, Ranker};
 use crate::ToolEntry;
+use crate::ranker::{Answer, Ranker};
 
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
@@ -24,9 +24,16 @@ fn plain_words(text: &str) -> Vec<String> {
 /// The best `limit` of `scores` above zero, equal ones by name.
 fn best(scores: &[f64], names: &[String], limit: usize) -> Answer {
     let mut order: Vec<usize> = (0..scores.len()).filter(|&at| scores[at] > 0.0).collect();
-    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(names[a].cmp(&names[b])));
+    order.sort_by(|&a, &b| {
+        scores[b]
+            .total_cmp(&scores[a])
+            .then(names[a].cmp(&names[b]))
+    });
     order.truncate(limit);
-    Answer { refused: order.is_empty(), ranked: order }
+    Answer {
+        refused: order.is_empty(),
+        ranked: order,
+    }
 }
 
 /// Counts the query's words that occur anywhere in a tool's name or description.
@@ -104,14 +111,20 @@ impl Bm25 {
 }
 
 fn split(text: &str, stem: bool) -> Vec<String> {
-    if stem { stemmed_words(text) } else { plain_words(text) }
+    if stem {
+        stemmed_words(text)
+    } else {
+        plain_words(text)
+    }
 }
 
 impl Ranker for Bm25 {
     fn rank(&self, query: &str, limit: usize) -> Answer {
         let mut scores = vec![0.0; self.names.len()];
         for word in split(query, self.stem) {
-            let Some(list) = self.postings.get(&word) else { continue };
+            let Some(list) = self.postings.get(&word) else {
+                continue;
+            };
             let df = list.len() as f64;
             let idf = (1.0 + (self.names.len() as f64 - df + 0.5) / (df + 0.5)).ln();
             for &(doc, count) in list {
@@ -125,7 +138,11 @@ impl Ranker for Bm25 {
 
     fn index_bytes(&self) -> usize {
         let names: usize = self.names.iter().map(String::len).sum();
-        let lists: usize = self.postings.iter().map(|(word, list)| word.len() + 8 * list.len() + 48).sum();
+        let lists: usize = self
+            .postings
+            .iter()
+            .map(|(word, list)| word.len() + 8 * list.len() + 48)
+            .sum();
         names + 8 * self.lengths.len() + lists
     }
 }

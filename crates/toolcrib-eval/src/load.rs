@@ -130,7 +130,10 @@ pub fn load_tools<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<ToolEntry>, EvalErr
             });
         }
         if tools.len() == before {
-            return Err(EvalError::Empty { path: path.to_owned(), what: "tools" });
+            return Err(EvalError::Empty {
+                path: path.to_owned(),
+                what: "tools",
+            });
         }
     }
     Ok(tools)
@@ -140,7 +143,9 @@ fn raw_tools(path: &Path) -> Result<Vec<(usize, RawTool)>, EvalError> {
     let text = read(path)?;
     let mut tools = Vec::new();
     if let Some(list) = serde_json::from_str(&text).ok().and_then(listed) {
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
         for (at, value) in list.into_iter().enumerate() {
             let mut tool: RawTool = serde_json::from_value(value)
                 .map_err(|e| bad(path, 1, format!("tool {} of the list: {e}", at + 1)))?;
@@ -162,7 +167,10 @@ fn listed(value: Value) -> Option<Vec<Value>> {
         Value::Array(list) => Some(list),
         Value::Object(mut map) => match map.remove("tools") {
             Some(Value::Array(list)) => Some(list),
-            _ => map.remove("result").filter(Value::is_object).and_then(listed),
+            _ => map
+                .remove("result")
+                .filter(Value::is_object)
+                .and_then(listed),
         },
         _ => None,
     }
@@ -175,12 +183,19 @@ fn raw_queries(path: &Path) -> Result<Vec<(usize, RawQuery)>, EvalError> {
     for (line, text) in lines(&text) {
         let query: RawQuery = serde_json::from_str(text).map_err(|e| bad(path, line, e))?;
         if !seen.insert(query.id.clone()) {
-            return Err(bad(path, line, format!("query id {:?} is used twice", query.id)));
+            return Err(bad(
+                path,
+                line,
+                format!("query id {:?} is used twice", query.id),
+            ));
         }
         queries.push((line, query));
     }
     if queries.is_empty() {
-        return Err(EvalError::Empty { path: path.to_owned(), what: "queries" });
+        return Err(EvalError::Empty {
+            path: path.to_owned(),
+            what: "queries",
+        });
     }
     Ok(queries)
 }
@@ -213,17 +228,29 @@ pub fn load_queries(path: &Path, tools: &[ToolEntry]) -> Result<Vec<Query>, Eval
         let mut needs = Vec::new();
         for gold in &raw.gold {
             let Some(&place) = places.get(&**gold) else {
-                return Err(bad(path, line, format!("gold {gold:?} is not among the tools")));
+                return Err(bad(
+                    path,
+                    line,
+                    format!("gold {gold:?} is not among the tools"),
+                ));
             };
             // The last list of a gold name counts, as in a map built in order.
             let others = raw.alternatives.iter().rfind(|a| a.first() == Some(gold));
             let mut need = vec![place];
             need.extend(
-                others.into_iter().flatten().filter_map(|name| places.get(&**name).copied()),
+                others
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|name| places.get(&**name).copied()),
             );
             needs.push(need);
         }
-        queries.push(Query { id: raw.id, query: raw.query, needs, half });
+        queries.push(Query {
+            id: raw.id,
+            query: raw.query,
+            needs,
+            half,
+        });
     }
     Ok(queries)
 }

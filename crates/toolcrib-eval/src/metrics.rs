@@ -34,7 +34,11 @@ pub fn score(queries: &[&Query], answers: &[Vec<usize>]) -> Scores {
         sum.mrr += 1.0 / first as f64;
         let gain = |rank: usize| 1.0 / ((rank + 1) as f64).log2();
         let ideal: f64 = (1..=query.needs.len().min(5)).map(gain).sum();
-        let got: f64 = met.iter().filter(|rank| **rank <= 5).map(|&rank| gain(rank)).sum();
+        let got: f64 = met
+            .iter()
+            .filter(|rank| **rank <= 5)
+            .map(|&rank| gain(rank))
+            .sum();
         sum.ndcg += got / ideal;
     }
     let count = queries.len().max(1) as f64;

@@ -1,6 +1,9 @@
 //! The rankers that can be compared.
 
-use toolcrib_surface::{ToolDoc, ToolIndex};
+use std::sync::Arc;
+
+use toolcrib_surface::{ToolDoc, ToolIndex, Weights};
+use toolcrib_vectors::Table;
 
 use crate::baseline::{Bm25, Substring};
 use crate::{EvalError, ToolEntry};
@@ -70,12 +73,12 @@ impl RankerKind {
         }
     }
 
-    /// Builds it over `tools`.
-    pub fn build(self, tools: &[ToolEntry]) -> Box<dyn Ranker> {
+    /// Builds it over `tools`; the product's own ranking reads meaning from `table`.
+    pub fn build(self, tools: &[ToolEntry], table: Option<Arc<Table>>) -> Box<dyn Ranker> {
         match self {
             RankerKind::Toolcrib => {
                 let docs: Vec<ToolDoc> = tools.iter().map(ToolEntry::doc).collect();
-                Box::new(ToolIndex::build(&docs))
+                Box::new(ToolIndex::build_with(&docs, Weights::default(), table))
             }
             RankerKind::Substring => Box::new(Substring::build(tools)),
             RankerKind::Bm25 => Box::new(Bm25::build(tools, false)),
@@ -86,7 +89,7 @@ impl RankerKind {
 
 impl Ranker for ToolIndex {
     fn rank(&self, query: &str, limit: usize) -> Answer {
-        let ranking = self.judge(query, limit);
+        let ranking = ToolIndex::rank(self, query, limit);
         Answer {
             ranked: ranking.hits.iter().map(|hit| hit.doc).collect(),
             refused: ranking.nothing_fits,

@@ -46,8 +46,22 @@ pub fn render_json(reports: &[Report]) -> String {
 pub fn render_text(reports: &[Report]) -> String {
     let mut out = format!(
         "{:<10} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8}\n",
-        "ranker", "queries", "R@1", "R@3", "R@5", "R@10", "Hit@1", "Hit@5", "MRR@10", "nDCG@5",
-        "refused", "false", "p50 us", "p99 us", "index", "build ms",
+        "ranker",
+        "queries",
+        "R@1",
+        "R@3",
+        "R@5",
+        "R@10",
+        "Hit@1",
+        "Hit@5",
+        "MRR@10",
+        "nDCG@5",
+        "refused",
+        "false",
+        "p50 us",
+        "p99 us",
+        "index",
+        "build ms",
     );
     for report in reports {
         let s = &report.scores;
@@ -55,7 +69,9 @@ pub fn render_text(reports: &[Report]) -> String {
         for share in s.recall.iter().chain(&s.hit).chain([&s.mrr, &s.ndcg]) {
             let _ = write!(out, " {share:>6.4}");
         }
-        let refused = report.refused.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"));
+        let refused = report
+            .refused
+            .map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"));
         let _ = writeln!(
             out,
             " {refused:>7} {:>7.3} {:>8.1} {:>8.1} {:>8} {:>8.1}",

@@ -1,8 +1,10 @@
 //! One evaluation: rankers, queries, and what came out.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use toolcrib_vectors::Table;
 
 use crate::metrics::{Scores, score};
 use crate::{EvalError, Query, RankerKind, ToolEntry};
@@ -23,6 +25,8 @@ pub struct SearchEval<'a> {
     pub half: Option<u8>,
     /// Who answers.
     pub rankers: Vec<RankerKind>,
+    /// Meanings for the product's own ranking; words alone without.
+    pub table: Option<Arc<Table>>,
 }
 
 /// What one ranker achieved.
@@ -71,23 +75,24 @@ pub fn evaluate(eval: &SearchEval<'_>) -> Result<Vec<Report>, EvalError> {
     if queries.is_empty() {
         return Err(EvalError::EmptyHalf(eval.half.unwrap_or(0)));
     }
-    let negatives: Option<Vec<&Query>> =
-        eval.negatives.map(|all| all.iter().filter(chosen).collect());
+    let negatives: Option<Vec<&Query>> = eval
+        .negatives
+        .map(|all| all.iter().filter(chosen).collect());
     Ok(eval
         .rankers
         .iter()
-        .map(|&kind| one(kind, eval.tools, &queries, negatives.as_deref()))
+        .map(|&kind| one(kind, eval, &queries, negatives.as_deref()))
         .collect())
 }
 
 fn one(
     kind: RankerKind,
-    tools: &[ToolEntry],
+    eval: &SearchEval<'_>,
     queries: &[&Query],
     negatives: Option<&[&Query]>,
 ) -> Report {
     let start = Instant::now();
-    let ranker = kind.build(tools);
+    let ranker = kind.build(eval.tools, eval.table.clone());
     let build = start.elapsed();
     let mut times = Vec::with_capacity(queries.len());
     let mut places = Vec::with_capacity(queries.len());
@@ -98,7 +103,11 @@ fn one(
         times.push(start.elapsed());
         run.push(RunLine {
             id: query.id.clone(),
-            ranked: answer.ranked.iter().map(|&at| tools[at].name.clone()).collect(),
+            ranked: answer
+                .ranked
+                .iter()
+                .map(|&at| eval.tools[at].name.clone())
+                .collect(),
             refused: answer.refused,
         });
         places.push(answer.ranked);
@@ -106,7 +115,9 @@ fn one(
     times.sort_unstable();
     let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
     let refused = negatives.map(|all| {
-        let refused = all.iter().filter(|query| ranker.rank(&query.query, DEPTH).refused);
+        let refused = all
+            .iter()
+            .filter(|query| ranker.rank(&query.query, DEPTH).refused);
         share(refused.count(), all.len())
     });
     Report {
@@ -126,7 +137,10 @@ fn one(
 /// Nearest-rank percentile of sorted times.
 fn percentile(sorted: &[Duration], share: f64) -> Duration {
     let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+    sorted
+        .get(rank.saturating_sub(1))
+        .copied()
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

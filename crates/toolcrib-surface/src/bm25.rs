@@ -53,7 +53,12 @@ impl Words {
         let mut ends = Vec::with_capacity(docs.len());
         for doc in docs {
             let caps = [64, 64, weights.cap[0], weights.cap[1]];
-            let texts = [doc.local_name(), &doc.title, &doc.description, &doc.arguments];
+            let texts = [
+                doc.local_name(),
+                &doc.title,
+                &doc.description,
+                &doc.arguments,
+            ];
             let mut length = [0u32; FIELDS];
             for (field, text) in texts.into_iter().enumerate() {
                 length[field] = reader.read(text, field, caps[field]);
@@ -170,7 +175,13 @@ impl Reader {
                 let name = if same[0].1 == 0 { IN_NAME } else { 0 };
                 let worth = tf * (weights.k1 + 1.0) / (tf + weights.k1);
                 frequency[same[0].0 as usize] += 1;
-                rows.push((same[0].0, Posting { doc: at as u32 | name, worth }));
+                rows.push((
+                    same[0].0,
+                    Posting {
+                        doc: at as u32 | name,
+                        worth,
+                    },
+                ));
             }
         }
         let count = lengths.len() as f32;

@@ -11,6 +11,7 @@ use toolcrib_vectors::Table;
 use crate::bm25::Words;
 use crate::meaning::Meaning;
 use crate::names::Names;
+use crate::query::terms;
 use crate::{ToolDoc, Weights};
 
 /// Tools made ready to be searched.
@@ -45,7 +46,12 @@ impl ToolIndex {
     /// The same with other weights, and with a table of meanings.
     pub fn build_with(docs: &[ToolDoc], weights: Weights, table: Option<Arc<Table>>) -> ToolIndex {
         let mut order: Vec<u32> = (0..docs.len() as u32).collect();
-        order.sort_by(|&a, &b| docs[a as usize].name.cmp(&docs[b as usize].name).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| {
+            docs[a as usize]
+                .name
+                .cmp(&docs[b as usize].name)
+                .then(a.cmp(&b))
+        });
         let mut place = vec![0; docs.len()];
         for (at, &doc) in order.iter().enumerate() {
             place[doc as usize] = at as u32;
@@ -93,27 +99,35 @@ impl Sources {
             as_docs.push(ToolDoc::new(*name, ""));
         }
         Sources {
-            of: docs.iter().map(|doc| numbers.get(&*doc.source).copied().unwrap_or(0)).collect(),
+            of: docs
+                .iter()
+                .map(|doc| numbers.get(&*doc.source).copied().unwrap_or(0))
+                .collect(),
             words: Words::build(&as_docs, weights),
             names,
         }
     }
 
-    /// How much of each source's name `text` mentions, 0 to 1.
-    pub(crate) fn mentioned(&self, text: &str, scratch: &mut Vec<f32>, power: f32) {
-        scratch.clear();
-        scratch.resize(self.names.len(), 0.0);
-        let terms = crate::query::terms(text, &self.words, 0.0);
+    /// Each source's name with its letters and digits alone.
+    pub(crate) fn squashed(&self) -> impl Iterator<Item = (&str, String)> {
+        self.names
+            .iter()
+            .map(|name| (&**name, crate::names::squash(name)))
+    }
+
+    /// How much of each source's name `text` mentions, 0 to 1; rare words count more.
+    pub(crate) fn mentioned(&self, text: &str) -> Vec<f32> {
+        let mut sums = vec![0f32; self.names.len()];
         let most = self.words.unknown_idf().max(f32::MIN_POSITIVE);
-        for (word, weight) in terms.known {
-            let share = weight.min(1.0) * self.words.idf(word);
+        for (word, weight) in terms(text, &self.words, 0.0).known {
             for posting in self.words.postings(word) {
-                scratch[posting.doc() as usize] += share;
+                sums[posting.doc() as usize] += weight.min(1.0) * self.words.idf(word);
             }
         }
-        for (at, sum) in scratch.iter_mut().enumerate() {
-            let share = *sum / self.words.name_idf(at as u32).max(f32::MIN_POSITIVE);
-            *sum = (*sum / most).min(1.0) * share.min(1.0).powf(power);
+        for (source, sum) in sums.iter_mut().enumerate() {
+            let of_name = *sum / self.words.name_idf(source as u32).max(f32::MIN_POSITIVE);
+            *sum = (*sum / most).min(1.0) * of_name.min(1.0).sqrt();
         }
+        sums
     }
 }

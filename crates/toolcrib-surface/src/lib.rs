@@ -10,9 +10,9 @@
 //!     ToolDoc::new("web_fetch", "Fetch a page by its address."),
 //!     ToolDoc::new("weather", "Forecast for a town."),
 //! ]);
-//! let hits = index.rank("will it rain? forecasts please", 5);
+//! let hits = index.rank("will it rain? forecasts please", 5).hits;
 //! assert_eq!(&*index.docs()[hits[0].doc].name, "weather");
-//! assert_eq!(index.rank("webfetch", 5)[0].doc, 0);
+//! assert_eq!(index.rank("webfetch", 5).hits[0].doc, 0);
 //! ```
 
 mod bm25;
@@ -23,6 +23,7 @@ mod names;
 mod query;
 mod rank;
 mod schema_text;
+mod score;
 mod sentence;
 mod stem;
 mod tokenize;
@@ -31,5 +32,6 @@ mod weights;
 pub use doc::ToolDoc;
 pub use index::ToolIndex;
 pub use rank::{Hit, Ranking};
+pub use score::Evidence;
 pub use tokenize::stemmed_words;
 pub use weights::Weights;

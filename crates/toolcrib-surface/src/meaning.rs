@@ -1,17 +1,18 @@
-//! Meaning against meaning: two vectors a tool, compared with a query's.
+//! Meaning against meaning: one vector a tool, compared with a query's.
 //!
-//! One vector is of what a tool is called and does in a sentence, the other of
-//! its longer text with its arguments: a short query is nearer to the first, a
-//! detailed one to the second.
+//! A tool's vector is a mixture: what it is called and does in a sentence, its
+//! longer text with its arguments, and its source, without which names like
+//! `get_data` say nothing. Mixing once when the index is built leaves one product
+//! a tool and query.
 
 use std::fmt;
 use std::sync::Arc;
 
-use toolcrib_vectors::{Table, Vector, VectorSet};
+use toolcrib_vectors::{DIMS, Table, Vector, VectorSet};
 
-use crate::ToolDoc;
 use crate::sentence::first_sentence;
 use crate::tokenize::{Piece, words};
+use crate::{ToolDoc, Weights};
 
 /// Words of a description and names of arguments that count for the longer text.
 const BODY_WORDS: usize = 60;
@@ -19,85 +20,105 @@ const ARGUMENTS: usize = 12;
 
 pub(crate) struct Meaning {
     table: Arc<Table>,
-    short: VectorSet,
-    long: VectorSet,
-    pub(crate) sources: VectorSet,
+    tools: VectorSet,
 }
 
 impl Meaning {
-    pub(crate) fn build(docs: &[ToolDoc], of: &[u32], w: &crate::Weights, table: Arc<Table>) -> Meaning {
-        let n = of.iter().max().map_or(0, |m| *m as usize + 1);
-        let mut sums = vec![[0f32; 256]; n];
-        W6.store(w.x[6] > 0.0, std::sync::atomic::Ordering::Relaxed);
-        let mut short = VectorSet::with_capacity(docs.len());
-        let mut long = VectorSet::with_capacity(docs.len());
+    /// `of` numbers each document's source.
+    pub(crate) fn build(
+        docs: &[ToolDoc],
+        of: &[u32],
+        weights: &Weights,
+        table: Arc<Table>,
+    ) -> Meaning {
+        let count = of.iter().max().map_or(0, |most| *most as usize + 1);
+        let mut sources: Vec<Option<Vector>> = vec![None; count];
+        let mut tools = VectorSet::with_capacity(docs.len());
         let mut text = String::new();
-        for doc in docs {
+        for (doc, &source) in docs.iter().zip(of) {
+            let source = sources[source as usize].get_or_insert_with(|| {
+                text.clear();
+                spaced(&doc.source, &mut text);
+                text.push_str(": ");
+                text.push_str(first_sentence(&doc.source_description));
+                table.embed(&text)
+            });
             text.clear();
-            if w.x[4] == 1.0 { spaced(&doc.source, &mut text); text.push(' '); }
             spaced(doc.local_name(), &mut text);
             text.push_str(": ");
             let name = text.len();
             text.push_str(first_sentence(&doc.description));
-            short.push(&table.embed(&text));
+            let short = table.embed(&text);
             text.truncate(name);
             for word in doc.description.split_whitespace().take(BODY_WORDS) {
                 text.push_str(word);
                 text.push(' ');
             }
-            if w.x[4] == 2.0 { spaced(&doc.source, &mut text); text.push(' '); }
             for argument in doc.argument_names().take(ARGUMENTS) {
                 spaced(argument, &mut text);
                 text.push(' ');
             }
-            let v = table.embed(&text);
-            let sv = short.get(short.len() - 1).unwrap_or_default();
-            let v = if w.x[6] > 0.0 { mix(&sv, &v, w.long_text) } else { v };
-            long.push(&v);
-            let norm = v.components().iter().map(|c| f32::from(*c) * f32::from(*c)).sum::<f32>().sqrt().max(1.0);
-            for (s, c) in sums[of[short.len() - 1] as usize].iter_mut().zip(v.components()) { *s += f32::from(*c) / norm; }
+            let tool = mix(&short, &table.embed(&text), weights.long_text);
+            tools.push(&mix(&tool, source, weights.source_text));
         }
-        let mut sources = VectorSet::new();
-        for s in &sums {
-            let top = s.iter().fold(f32::MIN_POSITIVE, |a, b| a.max(b.abs()));
-            let mut c = [0i8; 256];
-            for (c, s) in c.iter_mut().zip(s) { *c = (s / top * 127.0).round() as i8; }
-            sources.push(&Vector::from_components(c));
-        }
-        Meaning { table, short, long, sources }
+        Meaning { table, tools }
     }
 
-    pub(crate) fn embed(&self, text: &str) -> Vector {
-        self.table.embed(text)
+    /// The vector of a query; `None` if the table knows no word of it.
+    pub(crate) fn embed(&self, text: &str) -> Option<Vector> {
+        Some(self.table.embed(text)).filter(|vector| !vector.is_zero())
     }
 
-    /// Replaces `scores` by each tool's similarity to `query`, `share` of it by the
-    /// longer text.
-    pub(crate) fn scores(&self, query: &Vector, share: f32, scores: &mut Vec<f32>) {
-        self.short.scores(query, scores);
-        if W6.load(std::sync::atomic::Ordering::Relaxed) {
-            self.long.scores(query, scores);
-            return;
-        }
-        if share > 0.0 {
-            let mut long = Vec::new();
-            self.long.scores(query, &mut long);
-            for (score, long) in scores.iter_mut().zip(long) {
-                *score += share * (long - *score);
-            }
-        }
+    /// Replaces `scores` by each tool's similarity to `query`.
+    pub(crate) fn scores(&self, query: &Vector, scores: &mut Vec<f32>) {
+        self.tools.scores(query, scores);
+    }
+
+    /// The similarity of one tool to `query`.
+    pub(crate) fn similarity(&self, doc: usize, query: &Vector) -> f32 {
+        self.tools
+            .get(doc)
+            .map_or(0.0, |tool| tool.similarity(query))
     }
 
     /// Heap bytes of the tools' vectors.
     pub(crate) fn bytes(&self) -> usize {
-        self.short.len() * 2 * (toolcrib_vectors::DIMS + size_of::<f32>())
+        self.tools.len() * (DIMS + size_of::<f32>())
     }
 }
 
 impl fmt::Debug for Meaning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Meaning").field("tools", &self.short.len()).finish_non_exhaustive()
+        f.debug_struct("Meaning")
+            .field("tools", &self.tools.len())
+            .finish_non_exhaustive()
     }
+}
+
+/// The direction between two, `share` of the way from the first to the second.
+fn mix(a: &Vector, b: &Vector, share: f32) -> Vector {
+    if b.is_zero() || share <= 0.0 {
+        return a.clone();
+    }
+    if a.is_zero() {
+        return b.clone();
+    }
+    let length = |v: &Vector| {
+        let square: i32 = v
+            .components()
+            .iter()
+            .map(|&c| i32::from(c) * i32::from(c))
+            .sum();
+        (square as f32).sqrt()
+    };
+    let (of_a, of_b) = ((1.0 - share) / length(a), share / length(b));
+    let sums: [f32; DIMS] = std::array::from_fn(|at| {
+        of_a * f32::from(a.components()[at]) + of_b * f32::from(b.components()[at])
+    });
+    let most = sums
+        .iter()
+        .fold(f32::MIN_POSITIVE, |most, sum| most.max(sum.abs()));
+    Vector::from_components(sums.map(|sum| (sum / most * 127.0).round() as i8))
 }
 
 /// Appends the words of a name, separated by spaces.
@@ -111,15 +132,4 @@ fn spaced(name: &str, to: &mut String) {
             to.push_str(word);
         }
     });
-}
-
-pub(crate) static W6: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-fn mix(a: &Vector, b: &Vector, share: f32) -> Vector {
-    let n = |v: &Vector| v.components().iter().map(|c| f32::from(*c) * f32::from(*c)).sum::<f32>().sqrt().max(1.0);
-    let (na, nb) = (n(a), n(b));
-    let s: Vec<f32> = a.components().iter().zip(b.components()).map(|(a, b)| (1.0 - share) * f32::from(*a) / na + share * f32::from(*b) / nb).collect();
-    let top = s.iter().fold(f32::MIN_POSITIVE, |a, b| a.max(b.abs()));
-    let mut c = [0i8; 256];
-    for (c, s) in c.iter_mut().zip(&s) { *c = (s / top * 127.0).round() as i8; }
-    Vector::from_components(c)
 }

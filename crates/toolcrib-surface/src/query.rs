@@ -77,7 +77,11 @@ impl Query {
             text.push_str(demanded.unwrap_or(word));
         }
         // Line ends separate names, so the raw text is looked at.
-        let list = if query.sources.is_empty() && query.required.is_empty() { raw } else { &text };
+        let list = if query.sources.is_empty() && query.required.is_empty() {
+            raw
+        } else {
+            &text
+        };
         query.named = listed(list, names, docs);
         query.text = text;
         query
@@ -123,7 +127,8 @@ impl Query {
 
 fn strip_prefix_fold<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let head = text.get(..prefix.len())?;
-    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+    head.eq_ignore_ascii_case(prefix)
+        .then(|| &text[prefix.len()..])
 }
 
 /// Only the tools of the best closeness: looser ones are ranked by words.
@@ -137,7 +142,9 @@ fn listed(text: &str, names: &Names, docs: &[ToolDoc]) -> Vec<Vec<u32>> {
     if !whole.is_empty() {
         return vec![whole];
     }
-    let trim: &[char] = &['"', '\'', '`', '(', ')', '[', ']', '{', '}', '.', '?', '!', ':'];
+    let trim: &[char] = &[
+        '"', '\'', '`', '(', ')', '[', ']', '{', '}', '.', '?', '!', ':',
+    ];
     let clean = |item: &str| -> String { item.trim().trim_matches(trim).to_owned() };
     let mut named: Vec<Vec<u32>> = Vec::new();
     let mut from = None;
@@ -149,7 +156,11 @@ fn listed(text: &str, names: &Names, docs: &[ToolDoc]) -> Vec<Vec<u32>> {
             // A name may hold spaces when something else separates the list.
             let whole = !names.find(&clean(item), docs).is_empty();
             let mut parts: Vec<&str> = Vec::new();
-            if whole { parts.push(item) } else { parts.extend(item.split_whitespace()) }
+            if whole {
+                parts.push(item)
+            } else {
+                parts.extend(item.split_whitespace())
+            }
             parts
         })
         .collect();
@@ -270,13 +281,4 @@ fn split_at_and(text: &str) -> Option<(&str, &str)> {
         .filter_map(|word| text.find(word).map(|at| (at, word.len())))
         .min()
         .map(|(at, len)| (&text[..at], &text[at + len..]))
-}
-
-pub(crate) fn content(text: &str) -> String {
-    let mut out = String::new();
-    words(text, |w, p| {
-        if !matches!(p, Piece::Whole(_)) || function_word(w) || talk_word(w) || w.bytes().any(|b| b.is_ascii_digit()) { return; }
-        out.push_str(w); out.push(' ');
-    });
-    out
 }

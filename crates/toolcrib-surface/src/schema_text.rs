@@ -115,7 +115,10 @@ fn push(to: &mut String, text: &str) {
     if !to.is_empty() {
         to.push('\n');
     }
-    to.extend(text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()));
+    to.extend(
+        text.split(['\n', '\r'])
+            .filter(|line| !line.trim().is_empty()),
+    );
 }
 
 #[cfg(test)]
@@ -161,7 +164,12 @@ mod tests {
             deep = json!({"properties": {"inner": deep}});
         }
         assert_eq!(schema_text(&deep).lines().count(), MAX_DEPTH);
-        for odd in [json!(null), json!(true), json!({"properties": []}), json!({"$ref": "#"})] {
+        for odd in [
+            json!(null),
+            json!(true),
+            json!({"properties": []}),
+            json!({"$ref": "#"}),
+        ] {
             assert_eq!(schema_text(&odd), "");
         }
         let wide = json!({"properties": {"a": {"description": "é".repeat(9000)}}});

@@ -121,7 +121,14 @@ fn regions(word: &[u8]) -> (usize, usize) {
         .iter()
         .find(|p| word.starts_with(p.as_bytes()))
         .map_or_else(|| after(0), |p| p.len());
-    (r1, if r1 < word.len() { after(r1) } else { word.len() })
+    (
+        r1,
+        if r1 < word.len() {
+            after(r1)
+        } else {
+            word.len()
+        },
+    )
 }
 
 fn ends(word: &[u8], suffix: &str) -> bool {
@@ -159,7 +166,10 @@ fn past_and_gerund(word: &mut Vec<u8>, r1: usize) {
             return;
         }
     }
-    let Some(suffix) = ["ingly", "edly", "ing", "ed"].iter().find(|s| ends(word, s)) else {
+    let Some(suffix) = ["ingly", "edly", "ing", "ed"]
+        .iter()
+        .find(|s| ends(word, s))
+    else {
         return;
     };
     if !has_vowel(&word[..word.len() - suffix.len()]) {
@@ -182,9 +192,7 @@ fn past_and_gerund(word: &mut Vec<u8>, r1: usize) {
 fn short_syllable(word: &[u8]) -> bool {
     match word {
         [a, b] => vowel(*a) && !vowel(*b),
-        [.., a, b, c] => {
-            !vowel(*a) && vowel(*b) && !vowel(*c) && !matches!(c, b'w' | b'x' | b'Y')
-        }
+        [.., a, b, c] => !vowel(*a) && vowel(*b) && !vowel(*c) && !matches!(c, b'w' | b'x' | b'Y'),
         _ => false,
     }
 }

@@ -1,14 +1,16 @@
 //! The one set of numbers behind the ranking.
 
-/// Weights of the ranking; the defaults were fitted on one half of several
-/// collections and checked on the other.
+/// Weights of the ranking.
+///
+/// The defaults were fitted on one half of several collections together and
+/// checked on the other; none belongs to a collection or a source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
     /// Saturation of repeated words.
     pub k1: f32,
     /// Field weights: name, title, description, arguments.
     pub field: [f32; 4],
-    /// Length normalisation of the same fields.
+    /// Length normalisation of the same fields, 0 to 1.
     pub length: [f32; 4],
     /// Longest description and longest argument text in words.
     pub cap: [usize; 2],
@@ -18,20 +20,24 @@ pub struct Weights {
     pub name_cover: f32,
     /// Weight of query words that are numbers.
     pub number: f32,
-    /// Raise of tools whose source is named in the query.
-    pub source: f32,
-    /// Weight of the best clause of the query beside the whole of it.
-    pub clause: f32,
-    /// Known words from which on a query is looked at clause by clause.
+    /// Known words from which on a query is also read clause by clause.
     pub long: usize,
-    /// X
-    pub x: [f32; 8],
-    /// Share of words, against meaning, in the blend.
-    pub lexical: f32,
-    /// Share of the longer text, against name and first sentence, in meaning.
-    pub long_text: f32,
+    /// Weight of the best clause's words beside those of the whole query.
+    pub clause: f32,
     /// Weight of the best clause's meaning beside that of the whole query.
     pub clause_meaning: f32,
+    /// Share of words, against meaning, in the blend.
+    pub lexical: f32,
+    /// How far words count less in a short query of which the best tool has few.
+    pub certainty: f32,
+    /// Share of the longer text, against name and first sentence, in a tool's vector.
+    pub long_text: f32,
+    /// Share of the source in a tool's vector.
+    pub source_text: f32,
+    /// Whether similarities are spread by their best (1) or their deviation (0).
+    pub spread: f32,
+    /// Raise of tools whose source is named in the query.
+    pub source: f32,
 }
 
 impl Default for Weights {
@@ -44,13 +50,15 @@ impl Default for Weights {
             all_terms: 0.5,
             name_cover: 0.3,
             number: 0.3,
-            source: 0.1,
-            clause: 0.5,
             long: 12,
-            x: [0.0; 8],
-            lexical: 0.4,
+            clause: 0.5,
+            clause_meaning: 1.5,
+            lexical: 0.5,
+            certainty: 0.6,
             long_text: 0.5,
-            clause_meaning: 0.0,
+            source_text: 0.35,
+            spread: 0.5,
+            source: 0.2,
         }
     }
 }
