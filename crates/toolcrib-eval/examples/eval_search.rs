@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         half,
         rankers,
         table,
-    })?;
+    });
     if let (Some(path), Some(report)) = (run, reports.first()) {
         let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
         for line in &report.run {
