@@ -44,6 +44,8 @@ pub(crate) struct Eval<'l> {
     pub(crate) relations: &'l Relations,
     depth: u32,
     steps: u32,
+    /// Variables whose values are being made instances of, outermost first.
+    instancing: Vec<NodeId>,
     limited: bool,
     /// Leave the receiver's type open, for results that name it.
     pub(super) keep_this: bool,
@@ -60,6 +62,7 @@ impl<'l> Eval<'l> {
             relations,
             depth: 0,
             steps: 0,
+            instancing: Vec::new(),
             limited: false,
             keep_this: false,
             wanted: Wanted::Value,
@@ -109,7 +112,7 @@ impl<'l> Eval<'l> {
         let (outer_via, outer_limited) = (self.via, self.limited);
         self.via = Via::Scope;
         self.limited = false;
-        let ty = self.eval_inner(cx, term);
+        let ty = self.eval_inner(cx, term).bounded();
         if cacheable && !self.limited {
             self.memo.insert((cx, term), (ty.clone(), self.via));
         }
@@ -490,11 +493,12 @@ impl<'l> Eval<'l> {
 
     /// A value of a type.
     pub(crate) fn instance(&mut self, cx: Cx, ty: &Ty) -> Ty {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_DEPTH || self.steps >= MAX_STEPS {
             self.limited = true;
             return Ty::Unknown;
         }
         self.depth += 1;
+        self.steps += 1;
         let path = path_of(ty);
         let out = match path.as_ref().unwrap_or(ty) {
             Ty::Any(all) => Ty::any(all.iter().map(|ty| self.instance(cx, ty)).collect()),
@@ -563,7 +567,15 @@ impl<'l> Eval<'l> {
                 let args: Vec<Ty> = args.iter().map(|arg| self.instance(cx, arg)).collect();
                 self.substitute_params(&ty, file, def.params, &args)
             }
+            // An alias that is stated in terms of itself is followed once.
+            NodeKind::Variable | NodeKind::Constant | NodeKind::Field
+                if self.instancing.contains(&node) =>
+            {
+                self.limited = true;
+                Ty::Unknown
+            }
             NodeKind::Variable | NodeKind::Constant | NodeKind::Field => {
+                self.instancing.push(node);
                 let mut all = Vec::new();
                 for value in facts.values_of(ix) {
                     let inner = Cx {
@@ -573,7 +585,8 @@ impl<'l> Eval<'l> {
                     let ty = self.eval(inner, value.term);
                     all.push(self.instance(inner, &ty));
                 }
-                Ty::any(all)
+                self.instancing.pop();
+                Ty::any(all).bounded()
             }
             NodeKind::EnumMember => Ty::Inst(self.index().node(file, def.parent), no_args()),
             _ => Ty::Unknown,

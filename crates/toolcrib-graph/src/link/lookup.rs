@@ -13,6 +13,8 @@ use crate::model::{NodeId, NodeKind};
 const MAX_HOPS: u32 = 16;
 /// Candidates kept for one name.
 const MAX_FOUND: usize = 16;
+/// Imports of imports that are followed: each pass reaches one further.
+const MAX_PASSES: usize = 12;
 
 /// What a name or path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,17 +62,36 @@ impl<'i> Lookup<'i> {
                 }
             }
         }
-        lookup.resolved = (0..index.files.len() as u32)
-            .into_par_iter()
-            .map(|file| {
-                index.facts[file as usize]
-                    .imports
-                    .iter()
-                    .map(|import| lookup.resolve_import(file, import, 0).into())
-                    .collect()
-            })
-            .collect();
+        lookup.resolve_imports();
         lookup
+    }
+
+    /// Resolves every import by what the others were found to be in the pass
+    /// before, until nothing changes. Following them one inside the other instead
+    /// would take every path through a web of globs.
+    fn resolve_imports(&mut self) {
+        let index = self.index;
+        self.resolved = index
+            .facts
+            .iter()
+            .map(|facts| vec![Box::default(); facts.imports.len()].into())
+            .collect();
+        for _ in 0..MAX_PASSES {
+            let next: Vec<_> = (0..index.files.len() as u32)
+                .into_par_iter()
+                .map(|file| {
+                    index.facts[file as usize]
+                        .imports
+                        .iter()
+                        .map(|import| self.resolve_import(file, import, 0).into())
+                        .collect()
+                })
+                .collect();
+            if next == self.resolved {
+                break;
+            }
+            self.resolved = next;
+        }
     }
 
     /// What an import brings in; for a glob, where it looks.

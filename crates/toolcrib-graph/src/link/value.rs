@@ -83,6 +83,70 @@ impl Ty {
         }
     }
 
+    /// The same type, cut at its depths when it has grown beyond any that code
+    /// states: a variable that wraps itself in a loop doubles its type each time it
+    /// is followed, and shared parts are compared and dropped as if they were many.
+    pub(crate) fn bounded(self) -> Ty {
+        const MAX_PARTS: u32 = 48;
+        let fits = |ty: &Ty| {
+            let mut left = MAX_PARTS;
+            ty.weigh(&mut left)
+        };
+        if fits(&self) {
+            return self;
+        }
+        let cuts = [4, 3, 2, 1].into_iter().map(|depth| self.cut(depth));
+        cuts.into_iter().find(fits).unwrap_or(Ty::Unknown)
+    }
+
+    /// Whether there are at most `left` parts; stops counting when there are not.
+    fn weigh(&self, left: &mut u32) -> bool {
+        let Some(rest) = left.checked_sub(1) else {
+            return false;
+        };
+        *left = rest;
+        match self {
+            Ty::Def(_, parts)
+            | Ty::Inst(_, parts)
+            | Ty::Ext { args: parts, .. }
+            | Ty::Tuple(parts)
+            | Ty::Any(parts) => parts.iter().all(|part| part.weigh(left)),
+            Ty::Bound(_, inner) | Ty::Method(inner, _) | Ty::Closure(inner) => inner.weigh(left),
+            Ty::Unknown | Ty::Space(_) | Ty::Param { .. } | Ty::This | Ty::Super(..) => true,
+        }
+    }
+
+    /// The type down to a depth, unknown below it.
+    fn cut(&self, depth: u32) -> Ty {
+        let Some(below) = depth.checked_sub(1) else {
+            return Ty::Unknown;
+        };
+        let parts = |parts: &Args| -> Args { parts.iter().map(|part| part.cut(below)).collect() };
+        let inner = |inner: &Rc<Ty>| Rc::new(inner.cut(below));
+        match self {
+            Ty::Def(node, args) => Ty::Def(*node, parts(args)),
+            Ty::Inst(node, args) => Ty::Inst(*node, parts(args)),
+            Ty::Bound(node, ty) => Ty::Bound(*node, inner(ty)),
+            Ty::Method(ty, name) => Ty::Method(inner(ty), *name),
+            Ty::Ext {
+                module,
+                name,
+                args,
+                inst,
+            } => Ty::Ext {
+                module: *module,
+                name: *name,
+                args: parts(args),
+                inst: *inst,
+            },
+            Ty::Tuple(all) => Ty::Tuple(parts(all)),
+            Ty::Closure(ty) => Ty::Closure(inner(ty)),
+            // Alternatives stand side by side, at the same depth.
+            Ty::Any(all) => Ty::any(all.iter().map(|ty| ty.cut(depth)).collect()),
+            plain => plain.clone(),
+        }
+    }
+
     pub(crate) fn is_known(&self) -> bool {
         !matches!(self, Ty::Unknown)
     }
