@@ -2,7 +2,7 @@
 use toolcrib_vectors::{DIMS, Table, TableError, Vector, VectorSet};
 
 /// A table of these pieces; row n has `127` at component n and the given scale.
-fn bytes(pieces: &[(&str, u16)]) -> Vec<u8> {
+pub(crate) fn bytes(pieces: &[(&str, u16)]) -> Vec<u8> {
     let list: String = pieces
         .iter()
         .map(|(piece, _)| format!("{piece}\n"))
@@ -14,12 +14,12 @@ fn bytes(pieces: &[(&str, u16)]) -> Vec<u8> {
     bytes.extend(pieces.iter().flat_map(|(_, scale)| scale.to_le_bytes()));
     bytes.extend(list.bytes());
     for row in 0..pieces.len() {
-        bytes.extend((0..DIMS).map(|at| if at == row { 127u8 } else { 0 }));
+        bytes.extend((0..DIMS).map(|at| if at == row % DIMS { 127u8 } else { 0 }));
     }
     bytes
 }
 
-fn table() -> Table {
+pub(crate) fn table() -> Table {
     Table::from_bytes(bytes(&[
         ("close", 500),
         ("pull", 500),
@@ -109,7 +109,7 @@ fn bad_files_are_named() {
     let check = |bytes: Vec<u8>, error: TableError| {
         assert_eq!(Table::from_bytes(bytes).unwrap_err(), error)
     };
-    check(vec![], TableError::Magic);
+    check(Vec::new(), TableError::Magic);
     check(
         b"PK\x03\x04 and more than a header of bytes".to_vec(),
         TableError::Magic,
