@@ -1,10 +1,10 @@
-"""Fits the table and writes it: `python distill.py ROWS.txt ROWS.npy TEXTS.tsv TEXTS.npy OUT.bin [--without SOURCE,…]`.
+"""Fits the table and writes it: `python distill.py ROWS.txt ROWS.npy TEXTS.tsv TEXTS.npy PAIRS.tsv OUT.bin [--without SOURCE,…]`.
 
 First table: the teacher's vector of every row alone, centred, projected onto the 256 principal directions of the texts,
 and weighted by how rare the row is. Fitted table: the ridge regression of the texts' own vectors on their rows,
 minimising |A T - Y|^2 + LAMBDA |T - T0|^2 by conjugate gradients, where a line of A holds one text's row shares.
 Only a vector's direction matters to a ranking, so each text's line of A is rescaled between rounds to the length that
-suits it best.
+suits it best. Tuned table: the fitted one moved towards pairs of texts that mean the same (`contrast.py`).
 """
 
 import argparse
@@ -13,9 +13,12 @@ import struct
 import numpy as np
 import scipy.sparse as sparse
 
+from contrast import tune
 from words import read_rows, tokenizer
 
 DIMS = 256
+# How far the table goes from the fitted one to the one tuned on pairs.
+MIX = 0.65
 
 
 def row_ids(rows, texts, limit=256):
@@ -67,7 +70,7 @@ def solve(a, y, prior, ridge, rounds=40):
     return table
 
 
-def fit(a, y, prior, ridge=0.05, rescales=2, rounds=25):
+def fit(a, y, prior, ridge=0.05, rescales=1, rounds=20):
     guess = a @ prior
     prior = prior * ((guess * y).sum() / (guess**2).sum())
     table = prior
@@ -81,14 +84,12 @@ def fit(a, y, prior, ridge=0.05, rescales=2, rounds=25):
 
 
 def quantise(table):
-    """Bytes and 16-bit scales; a component is byte * scale / a constant that no comparison sees."""
-    largest = np.maximum(np.abs(table).max(1), 1e-12)
-    unit = largest.max() / 65535
-    scales = np.maximum(np.ceil(largest / unit), 1).astype(np.uint16)
-    scales = np.minimum(scales, 65535).astype(np.uint16)
-    step = largest.max() / 127 / 65535
-    codes = np.clip(np.rint(table / (scales.astype(np.float64)[:, None] * step)), -127, 127).astype(np.int8)
-    return codes, scales
+    """Bytes and 15-bit scales; a component is byte * scale / a constant that no comparison sees."""
+    largest = np.abs(table).max(1).astype(np.float64)
+    scales = np.clip(np.ceil(largest / largest.max() * 32767), 1, 32767)
+    step = largest.max() / 127 / 32767
+    codes = np.clip(np.rint(table / (scales[:, None] * step)), -127, 127).astype(np.int8)
+    return codes, scales.astype(np.int16)
 
 
 def write(path, rows, table):
@@ -96,7 +97,7 @@ def write(path, rows, table):
     pieces = "".join(f"{row}\n" for row in rows).encode()
     with open(path, "wb") as file:
         file.write(b"TCVEC1\0\0" + struct.pack("<IIII", DIMS, len(rows), len(pieces), 0))
-        file.write(scales.astype("<u2").tobytes() + pieces + codes.tobytes())
+        file.write(scales.astype("<i2").tobytes() + pieces + codes.tobytes())
 
 
 def load_texts(path, without=()):
@@ -109,23 +110,45 @@ def load_texts(path, without=()):
     return texts, keep
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ("rows", "alone", "texts", "vectors", "out"):
-        parser.add_argument(name)
-    parser.add_argument("--without", default="")
-    parser.add_argument("--ridge", type=float, default=0.05)
-    options = parser.parse_args()
-    rows, alone = read_rows(options.rows), np.load(options.alone).astype(np.float32)
-    texts, keep = load_texts(options.texts, options.without.split(","))
-    vectors = np.load(options.vectors).astype(np.float32)[keep]
-    a = shares(row_ids(rows, [t for t, k in zip(texts, keep) if k]), len(rows))
+def load_pairs(path, rows, without=()):
+    """Row shares of both sides, the tool collections left out dropped; half of the packages' and words' pairs."""
+    lines = [line.rstrip("\n").split("\t") for line in open(path, encoding="utf8")]
+    rng = np.random.default_rng(0)
+    chance = rng.random(len(lines))
+    lines = [
+        line for line, c in zip(lines, chance)
+        if line[0] not in without and (c < 0.5 or line[0] not in ("pypi", "npm", "wordnet"))
+    ]
+    left, right = (row_ids(rows, [line[side] for line in lines], 64) for side in (1, 2))
+    both = [i for i in range(len(lines)) if left[i] and right[i]]
+    return shares([left[i] for i in both], len(rows)), shares([right[i] for i in both], len(rows))
+
+
+def make(alone, a, vectors, pairs):
+    """The first, the fitted and the tuned table, in that order."""
     mean, directions = project(vectors)
     y = (vectors - mean) @ directions
     y /= np.linalg.norm(y, axis=1, keepdims=True)
     counts = np.asarray((a > 0).sum(0)).ravel().astype(float)
-    table = fit(a, y, first_table(alone, counts, directions), options.ridge)
-    write(options.out, rows, table)
+    first = first_table(alone, counts, directions)
+    fitted = fit(a, y, first)
+    tuned = tune(fitted, *pairs, rate=0.15, heat=0.07, hold=0, teach=(a, y, 0.5))
+    # Between the two: what the pairs add of tools, without giving up what the teacher knows of the rest.
+    return first, fitted, fitted + MIX * (tuned - fitted)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("rows", "alone", "texts", "vectors", "pairs", "out"):
+        parser.add_argument(name)
+    parser.add_argument("--without", default="", help="sources left out, with commas between")
+    options = parser.parse_args()
+    without = options.without.split(",")
+    rows, alone = read_rows(options.rows), np.load(options.alone).astype(np.float32)
+    texts, keep = load_texts(options.texts, without)
+    a = shares(row_ids(rows, [t for t, k in zip(texts, keep) if k]), len(rows))
+    vectors = np.load(options.vectors).astype(np.float32)[keep]
+    write(options.out, rows, make(alone, a, vectors, load_pairs(options.pairs, rows, without))[2])
 
 
 if __name__ == "__main__":

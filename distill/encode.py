@@ -62,7 +62,7 @@ if __name__ == "__main__":
     texts = [line.rstrip("\n").split("\t")[1] for line in open(sys.argv[3], encoding="utf8")]
     first, last = (int(a) for a in sys.argv[5:7]) if len(sys.argv) > 5 else (0, len(texts))
     out, began = [], time.time()
-    for chunk in range(first, min(last, len(texts)), 16384):
-        out.append(teacher.encode(texts[chunk : min(chunk + 16384, last)]).astype(np.float16))
+    for chunk in range(first, min(last, len(texts)), 4096):
+        out.append(teacher.encode(texts[chunk : min(chunk + 4096, last)]).astype(np.float16))
         print(chunk, round(time.time() - began), flush=True)
     np.save(sys.argv[4], np.concatenate(out))

@@ -18,6 +18,10 @@ from words import read_rows, splitter
 
 presplit = str
 SPACE = re.compile(r"\s+")
+# Collections that no evaluation asks about; those that one does are only in the fit as texts.
+OPEN = ("tools/toucan_haystack", "tools/mcp_servers_308")
+# Texts the teacher encodes.
+LIMIT = 110_592
 TAGS = re.compile(r"<[^>]+>")
 
 
@@ -206,11 +210,67 @@ def main(inputs, out):
     rng.shuffle(rows)
     for summary in rows[:25000]:
         add("debian", summary)
+    if presplit is str:
+        chosen = lines
+    else:
+        # So ordered that any first part holds something of everything, and all of the tool collections come early.
+        rng = random.Random(5)
+        tools = [line for line in lines if line[0].startswith("tools/")]
+        open_ground = [line for line in tools if line[0] in OPEN]
+        measured = [line for line in tools if line[0] not in OPEN]
+        rest = [line for line in lines if not line[0].startswith("tools/")]
+        for part in (open_ground, measured, rest):
+            rng.shuffle(part)
+        chosen = (rest[:16384] + open_ground + measured + rest[16384:])[:LIMIT]
     with open(out, "w", encoding="utf8") as file:
-        file.writelines(f"{source}\t{text}\n" for source, text in lines)
+        file.writelines(f"{source}\t{text}\n" for source, text in chosen)
+
+
+def pairs(inputs, out):
+    """Two texts a line that mean the same and share few words by construction: what an operation does and what it is
+    called with its arguments, a word and its definition, a package and its summary. Nothing of an evaluation set."""
+    rng = random.Random(21)
+    with open(out, "w", encoding="utf8") as file:
+
+        def add(source, left, right):
+            left, right = clean(presplit(left))[:400], clean(presplit(right))[:400]
+            if len(left) >= 4 and len(right) >= 3 and left.lower() != right.lower():
+                file.write(f"{source}\t{left}\t{right}\n")
+
+        def operation(source, name, description, arguments):
+            head = first_sentence(description)
+            if len(head.split()) < 3:
+                return
+            label = presplit(name.split("__")[-1])
+            called = f"{label} ({' '.join(presplit(a) for a in arguments[:8])})" if arguments and rng.random() < 0.5 else label
+            request = need(head, rng)
+            add(source, request if request and rng.random() < 0.6 else head, called)
+            body = " ".join(clean(description).split()[:60])
+            if len(body) > len(head) + 40:
+                add(source, request or head, f"{label}: {body[len(head):]}")
+
+        for collection in ("toucan_haystack", "mcp_servers_308"):
+            for tool in map(json.loads, open(f"{inputs}/tools/{collection}.jsonl", encoding="utf8")):
+                properties = (tool.get("parameters") or {}).get("properties") or {}
+                operation("tools/" + collection, tool["name"], tool.get("description") or "", list(properties))
+        for source, make in (("aws", aws), ("google", google), ("github", github)):
+            for name, description, arguments in make(inputs):
+                operation(source, name, description, arguments)
+        for text in wordnet(inputs):
+            if ": " in text:
+                words, gloss = text.split(": ", 1)
+                if re.fullmatch(r"[a-z ,'-]+", words):
+                    add("wordnet", gloss, words)
+        for name, column in (("pypi.tsv", 4), ("npm.tsv", 3)):
+            rows = [(n, s) for n, s in packages(inputs, name, column) if plain(s) and len(re.findall("[a-z]{3,}", n)) > 1]
+            rng.shuffle(rows)
+            rows.sort(key=lambda r: not re.search(r"\bmcp\b|model context protocol", (r[0] + " " + r[1]).lower()))
+            for package, summary in rows[:40000]:
+                add(name[:-4], summary, package.split("/")[-1].replace("-", " "))
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 3:
         presplit = splitter(set(read_rows(sys.argv[3])))
     main(sys.argv[1], sys.argv[2])
+    pairs(sys.argv[1], sys.argv[2] + ".pairs")
