@@ -70,7 +70,7 @@ impl Table {
         BUILTIN.get_or_init(|| Self::from_bytes(BYTES).unwrap_or_default())
     }
 
-    /// Reads a table; borrowed bytes are not copied. Takes under a millisecond or two, for the index of its pieces.
+    /// Reads a table; borrowed bytes are not copied. Takes about a millisecond, for the index of its pieces.
     pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, TableError> {
         let bytes = bytes.into();
         if bytes.len() < HEADER || !bytes.starts_with(MAGIC) {
