@@ -1,4 +1,5 @@
 //! The real binary, end to end.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod ask;
 mod bad_input;
