@@ -6,7 +6,6 @@
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use toolcrib_vectors::Table;
 
@@ -33,7 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--negatives" => negatives.push(PathBuf::from(argument)),
             "--ranker" => rankers.extend(RankerKind::parse(&argument)?),
             "--half" => half = Some(argument.parse()?),
-            "--table" => table = Some(Arc::new(Table::from_bytes(std::fs::read(argument)?)?)),
+            "--table" => {
+                let read = Table::from_bytes(std::fs::read(argument)?)?;
+                table = Some(&*Box::leak(Box::new(read)));
+            }
             "--run" => run = Some(PathBuf::from(argument)),
             other => return Err(format!("{other} {argument}: not understood").into()),
         }

@@ -1,7 +1,5 @@
 //! The rankers that can be compared.
 
-use std::sync::Arc;
-
 use toolcrib_surface::{ToolDoc, ToolIndex, Weights};
 use toolcrib_vectors::Table;
 
@@ -74,7 +72,7 @@ impl RankerKind {
     }
 
     /// Builds it over `tools`; the product's own ranking reads meaning from `table`.
-    pub fn build(self, tools: &[ToolEntry], table: Option<Arc<Table>>) -> Box<dyn Ranker> {
+    pub fn build(self, tools: &[ToolEntry], table: Option<&'static Table>) -> Box<dyn Ranker> {
         match self {
             RankerKind::Toolcrib => {
                 let docs: Vec<ToolDoc> = tools.iter().map(ToolEntry::doc).collect();

@@ -1,6 +1,5 @@
 //! One evaluation: rankers, queries, and what came out.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -26,7 +25,7 @@ pub struct SearchEval<'a> {
     /// Who answers.
     pub rankers: Vec<RankerKind>,
     /// Meanings for the product's own ranking; words alone without.
-    pub table: Option<Arc<Table>>,
+    pub table: Option<&'static Table>,
 }
 
 /// What one ranker achieved.
@@ -86,7 +85,7 @@ fn one(
     negatives: Option<&[&Query]>,
 ) -> Report {
     let start = Instant::now();
-    let ranker = kind.build(eval.tools, eval.table.clone());
+    let ranker = kind.build(eval.tools, eval.table);
     let build = start.elapsed();
     let mut times = Vec::with_capacity(queries.len());
     let mut places = Vec::with_capacity(queries.len());

@@ -6,8 +6,6 @@
 //! a tool and query.
 
 use std::fmt;
-use std::sync::Arc;
-
 use toolcrib_vectors::{DIMS, Table, Vector, VectorSet};
 
 use crate::sentence::first_sentence;
@@ -19,7 +17,7 @@ const BODY_WORDS: usize = 60;
 const ARGUMENTS: usize = 12;
 
 pub(crate) struct Meaning {
-    table: Arc<Table>,
+    table: &'static Table,
     tools: VectorSet,
 }
 
@@ -29,7 +27,7 @@ impl Meaning {
         docs: &[ToolDoc],
         of: &[u32],
         weights: &Weights,
-        table: Arc<Table>,
+        table: &'static Table,
     ) -> Meaning {
         let count = of.iter().max().map_or(0, |most| *most as usize + 1);
         let mut sources: Vec<Option<Vector>> = vec![None; count];

@@ -68,9 +68,9 @@ impl Default for Weights {
             source_text: 0.35,
             spread: 0.5,
             source: 0.2,
-            cut: 0.5,
-            evidence: [0.45, 0.3],
-            refuse: 0.55,
+            cut: 0.55,
+            evidence: [0.9, 0.1],
+            refuse: 0.58,
         }
     }
 }
