@@ -8,6 +8,7 @@
 use std::fmt;
 use toolcrib_vectors::{DIMS, Table, Vector, VectorSet};
 
+use crate::doc::without_hash;
 use crate::sentence::first_sentence;
 use crate::tokenize::{Piece, words};
 use crate::{ToolDoc, Weights};
@@ -42,7 +43,7 @@ impl Meaning {
                 table.embed(&text)
             });
             text.clear();
-            spaced(doc.local_name(), &mut text);
+            spaced(without_hash(doc.local_name()), &mut text);
             text.push_str(": ");
             let name = text.len();
             text.push_str(first_sentence(&doc.description));

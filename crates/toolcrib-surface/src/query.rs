@@ -4,6 +4,7 @@
 //! `+word` demands; everything else is words. A query is read up to a fixed
 //! length: what a model pastes after that is not a need.
 
+use crate::doc::without_hash;
 use crate::names::Names;
 use crate::tokenize::{Piece, function_word, talk_word, words};
 use crate::{ToolDoc, bm25::Words};
@@ -227,10 +228,13 @@ fn compound(item: &str, found: &[u32], docs: &[ToolDoc]) -> bool {
     }
     found.first().is_some_and(|&at| {
         let mut parts = 0;
-        words(docs[at as usize].local_name(), |_, piece| match piece {
-            Piece::Whole(false) | Piece::Part => parts += 1,
-            Piece::Whole(true) | Piece::Joined => {}
-        });
+        words(
+            without_hash(docs[at as usize].local_name()),
+            |_, piece| match piece {
+                Piece::Whole(false) | Piece::Part => parts += 1,
+                Piece::Whole(true) | Piece::Joined => {}
+            },
+        );
         parts > 1
     })
 }
