@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use toolcrib_vectors::Table;
 
 use crate::metrics::{Scores, score};
 use crate::{Query, RankerKind, ToolEntry};
@@ -24,8 +23,6 @@ pub struct SearchEval<'a> {
     pub half: Option<u8>,
     /// Who answers.
     pub rankers: Vec<RankerKind>,
-    /// Meanings for the product's own ranking; words alone without.
-    pub table: Option<&'static Table>,
 }
 
 /// What one ranker achieved.
@@ -85,7 +82,7 @@ fn one(
     negatives: Option<&[&Query]>,
 ) -> Report {
     let start = Instant::now();
-    let ranker = kind.build(eval.tools, eval.table);
+    let ranker = kind.build(eval.tools);
     let build = start.elapsed();
     let mut times = Vec::with_capacity(queries.len());
     let mut places = Vec::with_capacity(queries.len());

@@ -38,10 +38,10 @@ pub(crate) struct Sources {
 impl ToolIndex {
     /// An index of `docs`. A result's number is the tool's place in `docs`.
     pub fn build(docs: &[ToolDoc]) -> ToolIndex {
-        Self::build_with(docs, Weights::default(), None)
+        Self::build_with(docs, Weights::default(), Some(Table::builtin()))
     }
 
-    /// The same with other weights, and with a table of meanings.
+    /// The same with other weights and another table of meanings, or words alone.
     pub fn build_with(
         docs: &[ToolDoc],
         weights: Weights,

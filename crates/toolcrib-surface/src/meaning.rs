@@ -120,11 +120,13 @@ fn mix(a: &Vector, b: &Vector, share: f32) -> Vector {
     Vector::from_components(sums.map(|sum| (sum / most * 127.0).round() as i8))
 }
 
-/// Appends the words of a name, separated by spaces.
+/// Appends the words of a name, separated by spaces. Numbers are left out: they tell
+/// names apart but mean nothing, and tools that differ in them alone rank as equals.
 fn spaced(name: &str, to: &mut String) {
     let start = to.len();
     words(name, |word, piece| {
-        if matches!(piece, Piece::Whole(false) | Piece::Part) {
+        let number = word.bytes().all(|b| b.is_ascii_digit());
+        if matches!(piece, Piece::Whole(false) | Piece::Part) && !number {
             if to.len() > start {
                 to.push(' ');
             }

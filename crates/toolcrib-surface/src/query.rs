@@ -69,10 +69,11 @@ impl Query {
         for word in raw.split_whitespace() {
             let source = ["source:", "server:"]
                 .iter()
-                .find_map(|key| strip_prefix_fold(word, key))
-                .filter(|source| source.chars().any(char::is_alphanumeric));
+                .find_map(|key| strip_prefix_fold(word, key));
             if let Some(source) = source {
-                query.sources.push(source.to_lowercase());
+                if source.contains(char::is_alphanumeric) {
+                    query.sources.push(source.to_lowercase());
+                }
                 continue;
             }
             let demanded = word

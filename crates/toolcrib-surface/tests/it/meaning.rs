@@ -59,7 +59,7 @@ fn index() -> ToolIndex {
 #[test]
 fn meaning_finds_what_words_do_not() {
     let index = index();
-    let words = ToolIndex::build(index.docs());
+    let words = ToolIndex::build_with(index.docs(), Weights::default(), None);
     let query = "shut the stale pr";
     assert_eq!(words.rank(query, 1).hits, []);
     assert_eq!(
