@@ -3,6 +3,7 @@
 mod args;
 mod ask;
 mod config;
+mod eval_cmd;
 mod exit;
 mod graph_cmd;
 mod model;
@@ -37,6 +38,7 @@ fn run(command: &Command) -> Result<Status, CliError> {
     match command {
         Command::Ask(args) => ask::run(args),
         Command::Graph(args) => graph_cmd::run(args),
+        Command::Eval(args) => eval_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

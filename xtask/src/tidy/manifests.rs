@@ -31,7 +31,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("toolcrib-wiki", 3),
     ("toolcrib", 4),
     ("toolcrib-cli", 4),
-    ("toolcrib-eval", DEV),
+    ("toolcrib-eval", 2),
     ("toolcrib-gate", DEV),
     ("toolcrib-testkit", DEV),
     ("xtask", DEV),
