@@ -232,13 +232,15 @@ impl<'i> Lookup<'i> {
         if found.is_empty()
             && let Some(parent) = spaces.get(own_space).parent
         {
-            // Scripts import what is beside them.
+            // Scripts import what is beside them, files of a package do not.
             let text = index.names.text(first);
+            let is_package = !spaces.get(parent).files.is_empty();
             found.extend(
                 spaces
                     .get(parent)
                     .children
                     .get(&**text)
+                    .filter(|_| !is_package)
                     .map(|child| Found::Space(*child)),
             );
         }
@@ -392,6 +394,7 @@ impl<'i> Lookup<'i> {
         let nodes = index.members.named(container, name);
         let mut found: Vec<Found> = Vec::new();
         let mut last_wins = false;
+        let mut imported = false;
         for &node in nodes {
             if Some(node) == except {
                 continue;
@@ -407,6 +410,7 @@ impl<'i> Lookup<'i> {
                 }
             };
             if def.kind == NodeKind::Import {
+                imported = true;
                 for target in self.import_targets(node, hops) {
                     push(target);
                 }
@@ -417,14 +421,14 @@ impl<'i> Lookup<'i> {
             }
         }
         if last_wins && found.len() > 1 {
-            self.keep_last(&mut found);
+            self.keep_last(&mut found, imported);
         }
         found
     }
 
     /// Of several definitions of one name the last counts, declarations of
     /// overloads and plain variables apart.
-    fn keep_last(&self, found: &mut Vec<Found>) {
+    fn keep_last(&self, found: &mut Vec<Found>, imported: bool) {
         let weight = |item: &Found| match item {
             Found::Node(node) => {
                 let def = self.index.def(*node);
@@ -443,6 +447,16 @@ impl<'i> Lookup<'i> {
             Found::Ext { .. } => 2,
         };
         let best = found.iter().map(&weight).max().unwrap_or(0);
+        // `try: import … except: def …` and the like: the import comes first and
+        // is what a reader takes the name for.
+        if imported && best > 1 {
+            let first = found.iter().find(|item| weight(item) > 1).copied();
+            if let Some(first) = first {
+                found.clear();
+                found.push(first);
+            }
+            return;
+        }
         if let Some(last) = found
             .iter()
             .rev()
