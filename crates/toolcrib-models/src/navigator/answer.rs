@@ -306,7 +306,7 @@ fn related(
         .map(|edge| {
             let (name, at) = (shown(&edge.name), edge.at.cite());
             // A caller is at the place of its call; what is called is elsewhere.
-            if incoming {
+            if incoming && name == edge.name {
                 format!("`{name}` {at}")
             } else {
                 format!("`{name}` on {at}")
@@ -370,7 +370,7 @@ fn relations(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> Str
                 "- {} `{}` {} {}",
                 verb(&edge.kind, incoming),
                 shown(&edge.name),
-                if incoming { "at" } else { "on" },
+                if incoming && !edge.name.contains('~') { "at" } else { "on" },
                 edge.at.cite()
             );
         }

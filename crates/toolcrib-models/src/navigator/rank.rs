@@ -52,6 +52,9 @@ pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candi
         .filter(|candidate| candidate.score > 0.0)
         .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(b.name)));
+    // Overloads and conditional definitions are one place to a reader.
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    found.retain(|c| seen.insert(c.name.split('~').next().unwrap_or(c.name)));
     found
 }
 
@@ -98,6 +101,12 @@ pub(super) fn bare(name: &str) -> &str {
         .rsplit(['.', '/'])
         .next()
         .unwrap_or(after_colons)
+}
+
+/// The part before the last of a qualified name.
+fn owner(name: &str) -> &str {
+    let rest = &name[..name.len() - bare(name).len()];
+    bare(rest.trim_end_matches([':', '.', '/']))
 }
 
 fn judge<'n>(
@@ -161,7 +170,19 @@ fn judge<'n>(
     } else {
         asked as f64 / own.len() as f64
     };
-    let mut score = sum * (0.25 + 0.75 * coverage) * (1.0 + 0.3 * purity);
+    // One sentence or name that has most of the question says it; words strewn
+    // over a long body may not.
+    let share = |field: &BTreeSet<String>| {
+        let has: f64 = terms.iter().map(|t| t.weight * met(t.term, field)).sum();
+        if all > 0.0 { has / all } else { 0.0 }
+    };
+    let mut owned = own.clone();
+    owned.extend(stems(owner(name)));
+    let mut together = share(&owned).max(share(&doc));
+    for line in symbol.texts.values() {
+        together = together.max(0.9 * share(&stems(line)));
+    }
+    let mut score = sum * (0.25 + 0.75 * coverage) * (1.0 + 0.3 * purity) * (0.6 + together);
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
     score *= 1.0 + 0.12 * centrality(notes, name);
     score += named(question, name) * 4.0;
@@ -208,9 +229,9 @@ fn kind_prior(question: &Question, kind: &str) -> f64 {
         }
         "constant" => 0.9,
         "module" => 0.75,
-        "enum_member" | "field" | "variable" => 0.5,
+        "enum_member" | "field" | "variable" => 0.6,
         "test" if question.about_tests => 1.0,
-        "test" => 0.4,
+        "test" => 0.3,
         // A comment whose symbol has not been seen yet.
         _ => 0.8,
     }
@@ -239,7 +260,7 @@ fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
             || part == "tests.rs"
             || part == "conftest.py"
     };
-    if path.split('/').any(aside) { 0.5 } else { 1.0 }
+    if path.split('/').any(aside) { 0.35 } else { 1.0 }
 }
 
 /// Grows slowly with the number of callers known.
