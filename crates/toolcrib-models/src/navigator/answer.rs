@@ -14,7 +14,7 @@ use super::rank::{self, Candidate};
 /// Places named at the top.
 const TOP: usize = 3;
 /// Lines quoted from the best place, and from the others.
-const QUOTED: [usize; TOP] = [10, 6, 4];
+const QUOTED: [usize; TOP] = [8, 5, 4];
 /// Callers or callees listed when they are what was asked.
 const LISTED: usize = 15;
 /// A best candidate with less of the question than this is not worth citing.
@@ -281,7 +281,14 @@ fn telling(
         start: span.start + u32::from(span.end - span.start > 3),
         ..span.clone()
     };
-    rank::telling_lines(question, notes, &inside, most).or_else(|| {
+    let code = Place {
+        start: after_docstring(notes, &inside),
+        ..span.clone()
+    };
+    let telling = [code, inside]
+        .iter()
+        .find_map(|place| rank::telling_lines(question, notes, place, most));
+    telling.or_else(|| {
         let read: Vec<u32> = notes.lines_in(&span).map(|(n, _)| n).take(most).collect();
         Some(Place {
             path: span.path.clone(),
@@ -289,6 +296,30 @@ fn telling(
             end: *read.last()?,
         })
     })
+}
+
+/// The line after a string that opens a body, as in Python; the place's first
+/// line when there is none.
+fn after_docstring(notes: &Notes, place: &Place) -> u32 {
+    let mut mark = "";
+    for (number, line) in notes.lines_in(place) {
+        let bare = line.trim().trim_start_matches(['r', 'u', 'R', 'U']);
+        let opens = ["\"\"\"", "'''"].into_iter().find(|m| bare.starts_with(m));
+        let closed = match (mark, opens) {
+            ("", Some(found)) => {
+                mark = found;
+                bare[3..].contains(found)
+            }
+            // Only parameters stand before it.
+            ("", None) if number < place.start + 12 => false,
+            ("", None) => break,
+            (open, _) => bare.contains(open),
+        };
+        if closed {
+            return if number < place.end { number + 1 } else { place.start };
+        }
+    }
+    place.start
 }
 
 fn related(

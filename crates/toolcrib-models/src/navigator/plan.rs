@@ -83,7 +83,7 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
             let near = found[0].score * 0.3;
             let best = || found.iter().take_while(|c| c.score >= near);
             let mut looks: Vec<Look> = best().take(READS).filter_map(read).collect();
-            looks.extend(best().take(3).map(|c| neighbors(question, c)));
+            looks.extend(best().take(READS).map(|c| neighbors(question, c)));
             // The owner of a comment is a bare name until its definition is seen.
             looks.extend(
                 best()
