@@ -83,11 +83,25 @@ pub(super) fn stem(word: &str) -> String {
     if stem.len() > 3 && stem.ends_with('e') {
         stem.pop();
     }
+    american(&mut stem);
     if stem.len() > 3 && stem.ends_with('y') {
         stem.pop();
         stem.push('i');
     }
     stem
+}
+
+/// `colour` -> `color`, `normalis` -> `normaliz`.
+fn american(stem: &mut String) {
+    if stem.len() > 5 && stem.ends_with("our") {
+        stem.truncate(stem.len() - 2);
+        stem.push('r');
+    }
+    let ends = ["alis", "imis", "oris", "anis", "onis", "gnis"];
+    if stem.len() > 6 && ends.iter().any(|end| stem.ends_with(end)) {
+        stem.pop();
+        stem.push('z');
+    }
 }
 
 fn plural(word: &str) -> String {
@@ -271,49 +285,150 @@ pub(super) fn weight(word: &str) -> f64 {
 /// Words that programmers use for one another, as stems.
 const ALIKE: &[&[&str]] = &[
     &["truncat", "cut", "cap", "clip", "trim", "shorten", "limit"],
-    &["delet", "remov", "drop", "eras", "purg"],
-    &["creat", "build", "construct", "new", "make"],
+    &["delet", "remov", "drop", "eras", "purg", "discard", "strip", "clear", "clean"],
+    &["creat", "build", "construct", "new", "make", "generat"],
     &["fetch", "load", "retriev", "read", "download"],
-    &["sav", "stor", "writ", "persist"],
-    &["pars", "decod", "deserializ", "loads"],
+    &["sav", "stor", "writ", "persist", "keep", "dump"],
+    &["pars", "decod", "deserializ", "loads", "interpret"],
     &["serializ", "encod", "dump", "render"],
-    &["send", "emit", "dispatch", "post", "submit"],
+    &["send", "emit", "dispatch", "post", "submit", "transmit", "deliver"],
     &["start", "begin", "launch", "spawn", "boot", "init"],
-    &["stop", "shutdown", "clos", "terminat", "kill", "exit"],
-    &["check", "validat", "verifi", "ensur"],
-    &["retri", "backoff", "reattempt"],
-    &["fail", "err", "exception"],
-    &["config", "configur", "sett", "option", "configuration"],
-    &["rout", "url", "endpoint", "path"],
-    &["authenticat", "auth", "login", "credential"],
+    &["stop", "shutdown", "clos", "terminat", "kill", "exit", "quit"],
+    &["check", "validat", "verifi", "ensur", "assert"],
+    &["retri", "backoff", "reattempt", "again", "attempt"],
+    &["fail", "err", "exception", "fault", "rais", "panic"],
+    &["config", "configur", "sett", "option", "configuration", "prefer"],
+    &["rout", "url", "endpoint"],
+    &["path", "rout", "file"],
+    &["authenticat", "auth", "login", "credential", "password", "usernam", "sign"],
+    &["secret", "password", "credential", "sensitiv", "token"],
     &["compar", "diff", "equal"],
-    &["search", "lookup", "find", "match"],
+    &["search", "lookup", "find", "match", "locat", "resolv", "detect", "discover"],
     &["sort", "order", "rank"],
     &["merg", "combin", "join", "concat"],
     &["copi", "clon", "duplicat"],
-    &["cach", "memoiz"],
-    &["timeout", "deadlin", "expir"],
+    &["cach", "memoiz", "lru"],
+    &["timeout", "deadlin", "expir", "wait", "delai"],
     &["cancel", "abort", "interrupt"],
     &["directori", "fold", "dir"],
     &["argument", "param", "arg", "paramet"],
-    &["messag", "msg"],
+    &["messag", "msg", "text"],
     &["connect", "conn", "socket"],
-    &["convert", "transform", "cast", "to"],
-    &["regist", "add", "insert"],
-    &["environment", "env"],
-    &["ignor", "exclud", "skip"],
-    &["print", "display", "output", "show"],
-    &["execut", "run", "invok"],
+    &["convert", "transform", "cast", "coerc", "turn", "process"],
+    &["regist", "add", "insert", "attach", "mount"],
+    &["environment", "env", "environ", "envvar"],
+    &["ignor", "exclud", "skip", "omit", "filt", "left"],
+    &["print", "display", "output", "show", "echo", "writ"],
+    &["execut", "run", "invok", "call"],
     &["lock", "mutex", "synchroniz"],
+    &["compress", "gzip", "zip", "deflat"],
+    &["unpack", "decompress", "decod", "extract"],
+    &["hid", "obfuscat", "mask", "redact", "conceal", "hidden"],
+    &["mistyp", "typo", "suggest", "similar", "misspel", "suggestion", "possibil"],
+    &["large", "big", "siz", "max", "huge"],
+    &["small", "tini", "min"],
+    &["limit", "max", "most", "exceed", "limited"],
+    &["nest", "depth", "recurs", "recursion", "level"],
+    &["colour", "color"],
+    &["wide", "width", "cell", "column"],
+    &["narrow", "shrink", "collaps", "reduc"],
+    &["break", "wrap", "split", "divid", "fold"],
+    &["tag", "markup"],
+    &["ask", "prompt", "question"],
+    &["twic", "confirm", "confirmation", "repeat"],
+    &["conflict", "exclusiv", "exclud", "incompat"],
+    &["decid", "determin", "choos", "select", "pick"],
+    &["guess", "detect", "infer", "sniff"],
+    &["comput", "calculat", "measur"],
+    &["shar", "steal", "balanc"],
+    &["worker", "thread"],
+    &["steal", "tak"],
+    &["link", "symlink"],
+    &["loop", "cycl", "circular"],
+    &["idl", "park", "sleep", "unpark"],
+    &["interval", "period", "tick"],
+    &["broadcast", "publish"],
+    &["slow", "lag", "lagg", "behind"],
+    &["child", "subprocess", "process"],
+    &["zombi", "orphan", "reap"],
+    &["yield", "coop", "budget", "preempt"],
+    &["charset", "encod"],
+    &["host", "domain", "origin"],
+    &["redirect", "follow"],
+    &["certificat", "cert", "ssl", "tls"],
+    &["upload", "file", "multipart"],
+    &["form", "multipart", "body"],
+    &["body", "content", "payload"],
+    &["compil", "regex", "pattern"],
+    &["catch", "handl", "handler"],
+    &["debug", "trac", "log"],
+    &["escap", "quot", "special"],
+    &["indent", "pretti"],
+    &["number", "integ", "num", "digit"],
+    &["string", "str", "text"],
+    &["list", "array", "vec", "sequenc"],
+    &["map", "dict", "object", "hash"],
+    &["hook", "callback", "event", "signal", "listen"],
+    &["permission", "access", "author", "allow"],
+    &["plugin", "extension", "addon"],
+    &["schedul", "queue", "task"],
+    &["job", "task"],
+    &["memori", "alloc", "heap", "buff"],
+    &["pool", "reus"],
+    &["version", "releas"],
+    &["user", "account"],
+    &["translat", "local", "i18n", "l10n", "languag"],
+    &["date", "time", "datetim"],
+    &["upgrad", "migrat", "migration"],
+    &["rollback", "undo", "revert"],
+    &["transaction", "atomic", "commit"],
+    &["email", "mail", "smtp"],
+    &["templat", "render"],
+    &["static", "asset"],
+    &["field", "column", "attribut"],
+    &["tabl", "model"],
+    &["databas", "db", "sql"],
+    &["session", "cooki"],
+    &["request", "req"],
+    &["respons", "resp", "repli", "answer"],
+    &["head", "header"],
+    &["proxi", "tunnel"],
+    &["stream", "chunk"],
+    &["position", "offset"],
+    &["line", "row"],
+    &["dependenc", "depend", "requir"],
+    &["instal", "setup"],
+    &["cli", "command"],
+    &["flag", "option", "switch"],
+    &["default", "fallback"],
+    &["uniqu", "distinct", "dedup"],
+    &["protect", "guard", "secur", "safe", "csrf"],
+    &["count", "total", "num"],
+    &["draw", "render", "paint"],
+    &["mov", "renam"],
+    &["watch", "monitor", "observ"],
+    &["notifi", "signal", "wak"],
+    &["lazi", "defer"],
+    &["eager", "immediat"],
+    &["wait", "block", "park"],
+    &["allow", "permit", "enabl"],
+    &["forbid", "den", "reject", "refus", "disallow"],
+    &["replac", "substitut"],
+    &["known", "suppor"],
+    &["overflow", "exceed"],
+    &["spell", "mistyp", "suggest"],
 ];
 
-/// Stems that may stand for this one in code.
+/// Stems that may stand for this one in code, each once.
 pub(super) fn alike(stem: &str) -> impl Iterator<Item = &'static str> + '_ {
-    ALIKE
-        .iter()
-        .filter(move |group| group.contains(&stem))
-        .flat_map(|group| group.iter().copied())
-        .filter(move |other| *other != stem)
+    let groups = move || ALIKE.iter().filter(move |group| group.contains(&stem));
+    groups().enumerate().flat_map(move |(at, group)| {
+        let earlier = move |other: &str| groups().take(at).any(|group| group.contains(&other));
+        group
+            .iter()
+            .copied()
+            .filter(move |other| *other != stem && !earlier(other))
+    })
 }
 
 #[cfg(test)]
