@@ -30,7 +30,7 @@ pub(super) fn without_lookups() -> String {
 /// When the question has no word to look for.
 pub(super) fn no_terms() -> String {
     "The question has no word to look for in the repository. Name a thing, a behaviour or a symbol, \
-     as in: Where are tool results truncated?"
+     as in: Where are requests retried?"
         .to_owned()
 }
 
