@@ -1,0 +1,72 @@
+//! Runs the search evaluation from the command line.
+//!
+//! `eval_search --tools FILE... --queries FILE [--negatives FILE] [--ranker NAME]...
+//! [--half 0|1] [--table FILE] [--run FILE] [--json]`
+
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toolcrib_vectors::Table;
+
+use toolcrib_eval::{
+    RankerKind, SearchEval, evaluate, load_negatives, load_queries, load_tools, render_json,
+    render_text,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut tools: Vec<PathBuf> = Vec::new();
+    let (mut queries, mut negatives, mut run) = (None, Vec::new(), None);
+    let (mut rankers, mut half, mut json) = (Vec::new(), None, false);
+    let mut table = None;
+    let mut flag = String::new();
+    for argument in std::env::args().skip(1) {
+        if argument.starts_with("--") {
+            json |= argument == "--json";
+            flag = argument;
+            continue;
+        }
+        match &*flag {
+            "--tools" => tools.push(argument.into()),
+            "--queries" => queries = Some(PathBuf::from(argument)),
+            "--negatives" => negatives.push(PathBuf::from(argument)),
+            "--ranker" => rankers.extend(RankerKind::parse(&argument)?),
+            "--half" => half = Some(argument.parse()?),
+            "--table" => table = Some(Arc::new(Table::from_bytes(std::fs::read(argument)?)?)),
+            "--run" => run = Some(PathBuf::from(argument)),
+            other => return Err(format!("{other} {argument}: not understood").into()),
+        }
+    }
+    if rankers.is_empty() {
+        rankers.push(RankerKind::Toolcrib);
+    }
+    let tools = load_tools(&tools)?;
+    let queries = load_queries(&queries.ok_or("--queries is missing")?, &tools)?;
+    let mut refusable = Vec::new();
+    for path in &negatives {
+        refusable.extend(load_negatives(path)?);
+    }
+    let reports = evaluate(&SearchEval {
+        tools: &tools,
+        queries: &queries,
+        negatives: (!negatives.is_empty()).then_some(&refusable),
+        half,
+        rankers,
+        table,
+    })?;
+    if let (Some(path), Some(report)) = (run, reports.first()) {
+        let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+        for line in &report.run {
+            serde_json::to_writer(&mut file, line)?;
+            file.write_all(b"\n")?;
+        }
+    }
+    let text = if json {
+        render_json(&reports)
+    } else {
+        render_text(&reports)
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}

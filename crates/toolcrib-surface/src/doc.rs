@@ -1,0 +1,129 @@
+//! What the index reads of a tool.
+
+use serde_json::Value;
+use toolcrib_core::{Str, ToolSpec};
+
+use crate::schema_text::schema_text;
+
+/// The searchable texts of one tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolDoc {
+    /// The name by which the tool is called; unique within an index.
+    pub name: Str,
+    /// A title for people; empty when there is none.
+    pub title: Str,
+    /// What the model reads about it.
+    pub description: Str,
+    /// Where it comes from; empty when unknown.
+    pub source: Str,
+    /// What its source as a whole does; empty when unknown.
+    pub source_description: Str,
+    /// Argument names, descriptions and enum values, most telling first.
+    pub arguments: Str,
+}
+
+impl ToolDoc {
+    /// A tool without arguments, title or source.
+    pub fn new(name: impl Into<Str>, description: impl Into<Str>) -> ToolDoc {
+        ToolDoc {
+            name: name.into(),
+            title: "".into(),
+            description: description.into(),
+            source: "".into(),
+            source_description: "".into(),
+            arguments: "".into(),
+        }
+    }
+
+    /// The same tool, from this source.
+    pub fn source(mut self, source: impl Into<Str>) -> ToolDoc {
+        self.source = source.into();
+        self
+    }
+
+    /// The same tool, with a title.
+    pub fn title(mut self, title: impl Into<Str>) -> ToolDoc {
+        self.title = title.into();
+        self
+    }
+
+    /// The same tool with what its JSON Schema says of its arguments, nested and
+    /// referenced ones included.
+    pub fn schema(mut self, schema: &Value) -> ToolDoc {
+        self.arguments = schema_text(schema).into();
+        self
+    }
+
+    /// The names of its arguments, outer ones first.
+    pub(crate) fn argument_names(&self) -> impl Iterator<Item = &str> {
+        self.arguments.split("\n\n").next().unwrap_or("").lines()
+    }
+
+    /// The name without the source's prefix (`issues` of `github__issues`).
+    pub fn local_name(&self) -> &str {
+        local_name(&self.name, &self.source)
+    }
+}
+
+impl From<&ToolSpec> for ToolDoc {
+    fn from(spec: &ToolSpec) -> ToolDoc {
+        let schema = serde_json::from_str(spec.input_schema.received()).unwrap_or(Value::Null);
+        ToolDoc {
+            name: spec.name.as_str().into(),
+            title: spec.title.clone().unwrap_or_else(|| "".into()),
+            description: spec.description.clone(),
+            source: spec.source.0.clone(),
+            source_description: "".into(),
+            arguments: schema_text(&schema).into(),
+        }
+    }
+}
+
+/// `name` after `mcp__` and `source`, where both a prefix and a rest are there.
+pub(crate) fn local_name<'a>(name: &'a str, source: &str) -> &'a str {
+    let name = match name.get(..5) {
+        Some(head) if head.eq_ignore_ascii_case("mcp__") && name.len() > 5 => &name[5..],
+        _ => name,
+    };
+    if source.is_empty() {
+        return name;
+    }
+    let mut rest = name.chars();
+    let same = |a: char, b: char| {
+        a.to_lowercase().eq(b.to_lowercase()) || (!a.is_alphanumeric() && !b.is_alphanumeric())
+    };
+    for expected in source.chars() {
+        if !rest.next().is_some_and(|c| same(c, expected)) {
+            return name;
+        }
+    }
+    let rest = rest.as_str();
+    let local = rest.trim_start_matches(['_', '-', '.', '/', ':', ' ']);
+    if local.is_empty() || local.len() == rest.len() {
+        name
+    } else {
+        local
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_local_name_drops_only_a_whole_source() {
+        for (name, source, local) in [
+            ("github__create_issue", "github", "create_issue"),
+            ("mcp__github__create_issue", "github", "create_issue"),
+            ("GitHub.create_issue", "github", "create_issue"),
+            ("web_search__go", "web search", "go"),
+            ("gitlab_run", "git", "gitlab_run"),
+            ("github", "github", "github"),
+            ("github__", "github", "github__"),
+            ("read", "", "read"),
+            ("mcp__", "", "mcp__"),
+        ] {
+            assert_eq!(local_name(name, source), local, "{name} of {source}");
+        }
+    }
+}

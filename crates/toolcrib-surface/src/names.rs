@@ -1,0 +1,177 @@
+//! The certain path: tools found by what they are called.
+//!
+//! A model that knows a name must get that tool first, however it spells it:
+//! other case, other separators, none at all, with or without its source, with
+//! the `mcp__` prefix. No word statistics have a say here.
+
+use std::collections::HashMap;
+
+use crate::ToolDoc;
+
+/// How closely a text equals a name; smaller is closer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Closeness {
+    /// Byte for byte, source included.
+    Exact,
+    /// Byte for byte, without the source.
+    ExactLocal,
+    /// But for case and separators, source included.
+    Folded,
+    /// But for case and separators, without the source.
+    FoldedLocal,
+    /// Letters and digits alone.
+    Squashed,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// From a squashed name, with and without its source, to tools in name order.
+    squashed: HashMap<Box<str>, Vec<u32>>,
+    /// From a squashed source to its number.
+    sources: HashMap<Box<str>, u32>,
+}
+
+/// Letters and digits of `text`, in lower case.
+pub(crate) fn squash(text: &str) -> String {
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// `text` in lower case with each run of separators as one `_`, none at the ends.
+fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            out.extend(c.to_lowercase());
+        } else if !out.is_empty() && !out.ends_with('_') {
+            out.push('_');
+        }
+    }
+    out.truncate(out.trim_end_matches('_').len());
+    out
+}
+
+fn without_mcp(text: &str) -> &str {
+    match text.get(..5) {
+        Some(head) if head.eq_ignore_ascii_case("mcp__") => &text[5..],
+        _ => text,
+    }
+}
+
+impl Names {
+    /// `order` lists all documents by name; `sources` are distinct.
+    pub(crate) fn build(docs: &[ToolDoc], order: &[u32], sources: &[&str]) -> Names {
+        let mut names = Names::default();
+        for &at in order {
+            let doc = &docs[at as usize];
+            let full = squash(without_mcp(&doc.name));
+            let local = squash(doc.local_name());
+            // A source that is no part of the name may still be put before it.
+            let qualified = squash(&doc.source) + &local;
+            for key in [full, local, qualified] {
+                if key.is_empty() {
+                    continue;
+                }
+                let list = names.squashed.entry(key.into()).or_default();
+                if list.last() != Some(&at) {
+                    list.push(at);
+                }
+            }
+        }
+        for (number, source) in sources.iter().enumerate() {
+            let key = squash(source);
+            if !key.is_empty() {
+                names.sources.entry(key.into()).or_insert(number as u32);
+            }
+        }
+        names
+    }
+
+    /// Heap bytes, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        let entry = |key: &str, list: usize| key.len() + 4 * list + 56;
+        self.squashed
+            .iter()
+            .map(|(key, list)| entry(key, list.capacity()))
+            .chain(self.sources.keys().map(|key| entry(key, 1)))
+            .sum()
+    }
+
+    /// Tools called `text`, closest first, then by name.
+    pub(crate) fn find(&self, text: &str, docs: &[ToolDoc]) -> Vec<(Closeness, u32)> {
+        let text = without_mcp(text.trim());
+        if text.len() > 512 {
+            return Vec::new();
+        }
+        let Some(list) = self.squashed.get(squash(text).as_str()) else {
+            return Vec::new();
+        };
+        let folded = fold(text);
+        let mut found: Vec<_> = list
+            .iter()
+            .map(|&at| {
+                let doc = &docs[at as usize];
+                let name = without_mcp(&doc.name);
+                let local = doc.local_name();
+                let closeness = if name == text {
+                    Closeness::Exact
+                } else if local == text {
+                    Closeness::ExactLocal
+                } else if fold(name) == folded {
+                    Closeness::Folded
+                } else if fold(local) == folded {
+                    Closeness::FoldedLocal
+                } else {
+                    Closeness::Squashed
+                };
+                (closeness, at)
+            })
+            .collect();
+        found.sort_by_key(|(closeness, _)| *closeness);
+        found
+    }
+
+    /// The number of the source called `text`, whatever its case and separators.
+    pub(crate) fn source(&self, text: &str) -> Option<u32> {
+        self.sources.get(squash(text).as_str()).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&'static str> {
+        let all = [
+            ("a__web_fetch", "a"),
+            ("b__webFetch", "b"),
+            ("git_hub__list", "git-hub"),
+            ("read", ""),
+        ];
+        let docs: Vec<_> = all
+            .iter()
+            .map(|(name, source)| ToolDoc::new(*name, "").source(*source))
+            .collect();
+        let names = Names::build(&docs, &[0, 1, 2, 3], &["a", "b", "git-hub"]);
+        assert_eq!(names.source("GitHub"), Some(2));
+        names
+            .find(text, &docs)
+            .into_iter()
+            .map(|(_, at)| all[at as usize].0)
+            .collect()
+    }
+
+    #[test]
+    fn closest_form_first_then_name_order() {
+        assert_eq!(found("web_fetch"), ["a__web_fetch", "b__webFetch"]);
+        assert_eq!(found("webFetch"), ["b__webFetch", "a__web_fetch"]);
+        assert_eq!(found("WEB-FETCH"), ["a__web_fetch", "b__webFetch"]);
+        assert_eq!(found("b.web_fetch"), ["b__webFetch"]);
+        assert_eq!(found("mcp__git-hub__list"), ["git_hub__list"]);
+        assert_eq!(found("READ"), ["read"]);
+        assert_eq!(found("-"), [] as [&str; 0]);
+        assert_eq!(found("rea"), [] as [&str; 0]);
+    }
+}

@@ -1,0 +1,284 @@
+//! What a search asks for, read once.
+//!
+//! `select:a,b` and lists of names take the certain path; `source:x` narrows;
+//! `+word` demands; everything else is words. A query is read up to a fixed
+//! length: what a model pastes after that is not a need.
+
+use crate::names::{Closeness, Names};
+use crate::tokenize::{Piece, function_word, talk_word, words};
+use crate::{ToolDoc, bm25::Words};
+
+/// Longest part of a query that is read, in bytes.
+pub(crate) const MAX_QUERY: usize = 8192;
+/// Most names that one query can list.
+pub(crate) const MAX_NAMES: usize = 32;
+/// Most clauses that are looked at by themselves.
+const MAX_CLAUSES: usize = 12;
+
+/// A query's known words with their weights, and what else it says.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    /// Known words, each once.
+    pub(crate) known: Vec<(u32, f32)>,
+    /// Words that no tool has.
+    pub(crate) unknown: usize,
+}
+
+/// A query taken apart.
+#[derive(Debug, Default)]
+pub(crate) struct Query {
+    /// What is left to rank by, without operators.
+    pub(crate) text: String,
+    /// Whether it began with `select:`; then names alone count.
+    pub(crate) select: bool,
+    /// Tools meant by each listed name, closest first, in the order listed.
+    pub(crate) named: Vec<Vec<u32>>,
+    /// Listed names that no tool has; for `select:` alone.
+    pub(crate) unknown_names: Vec<String>,
+    /// Words that must occur; an empty group cannot be met.
+    pub(crate) required: Vec<Vec<u32>>,
+    /// Names of sources to which the answer is confined.
+    pub(crate) sources: Vec<String>,
+}
+
+/// Cuts at a character boundary.
+pub(crate) fn head(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+impl Query {
+    pub(crate) fn read(raw: &str, names: &Names, docs: &[ToolDoc], index: &Words) -> Query {
+        let raw = head(raw.trim(), MAX_QUERY);
+        let mut query = Query::default();
+        if let Some(list) = strip_prefix_fold(raw, "select:") {
+            query.select = true;
+            query.select_names(list, names, docs);
+            return query;
+        }
+        let mut text = String::with_capacity(raw.len());
+        for word in raw.split_whitespace() {
+            let source = ["source:", "server:"]
+                .iter()
+                .find_map(|key| strip_prefix_fold(word, key))
+                .filter(|source| source.chars().any(char::is_alphanumeric));
+            if let Some(source) = source {
+                query.sources.push(source.to_lowercase());
+                continue;
+            }
+            let demanded = word
+                .strip_prefix('+')
+                .filter(|rest| rest.starts_with(char::is_alphabetic));
+            if let Some(word) = demanded {
+                query.demand(word, index);
+            }
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(demanded.unwrap_or(word));
+        }
+        // Line ends separate names, so the raw text is looked at.
+        let list = if query.sources.is_empty() && query.required.is_empty() {
+            raw
+        } else {
+            &text
+        };
+        query.named = listed(list, names, docs);
+        query.text = text;
+        query
+    }
+
+    fn select_names(&mut self, list: &str, names: &Names, docs: &[ToolDoc]) {
+        let mut seen = Vec::new();
+        let mut take = |query: &mut Query, text: &str| -> bool {
+            let found = best(names.find(text, docs));
+            if let Some(&first) = found.first()
+                && !seen.contains(&first)
+                && query.named.len() < MAX_NAMES
+            {
+                seen.push(first);
+                query.named.push(found.clone());
+            }
+            !found.is_empty()
+        };
+        let items = list.split([',', ';', '\n']).map(str::trim);
+        for item in items.filter(|item| !item.is_empty()).take(MAX_NAMES) {
+            let item = item.trim_matches(['"', '\'', '`', '[', ']', '(', ')']);
+            if take(self, item) {
+                continue;
+            }
+            for part in item.split_whitespace().take(MAX_NAMES) {
+                if !take(self, part) && self.unknown_names.len() < MAX_NAMES {
+                    self.unknown_names.push(head(part, 128).to_owned());
+                }
+            }
+        }
+    }
+
+    fn demand(&mut self, word: &str, index: &Words) {
+        let mut scratch = String::new();
+        words(word, |word, piece| {
+            if matches!(piece, Piece::Whole(_)) {
+                self.required
+                    .push(index.id(word, &mut scratch).into_iter().collect());
+            }
+        });
+    }
+}
+
+fn strip_prefix_fold<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix)
+        .then(|| &text[prefix.len()..])
+}
+
+/// Only the tools of the best closeness: looser ones are ranked by words.
+fn best(found: Vec<(Closeness, u32)>) -> Vec<u32> {
+    found.into_iter().map(|(_, at)| at).collect()
+}
+
+/// The tools that `text` names: all of it as one name, or its words that are names.
+fn listed(text: &str, names: &Names, docs: &[ToolDoc]) -> Vec<Vec<u32>> {
+    let whole = best(names.find(text, docs));
+    if !whole.is_empty() {
+        return vec![whole];
+    }
+    let trim: &[char] = &[
+        '"', '\'', '`', '(', ')', '[', ']', '{', '}', '.', '?', '!', ':',
+    ];
+    let clean = |item: &str| -> String { item.trim().trim_matches(trim).to_owned() };
+    let mut named: Vec<Vec<u32>> = Vec::new();
+    let mut from = None;
+    let mut all_names = true;
+    let mut lone = Vec::new();
+    let items: Vec<&str> = text
+        .split([',', ';', '\n'])
+        .flat_map(|item| {
+            // A name may hold spaces when something else separates the list.
+            let whole = !names.find(&clean(item), docs).is_empty();
+            let mut parts: Vec<&str> = Vec::new();
+            if whole {
+                parts.push(item)
+            } else {
+                parts.extend(item.split_whitespace())
+            }
+            parts
+        })
+        .collect();
+    let commas = text.contains([',', ';', '\n']);
+    for item in items {
+        let item = clean(item);
+        if item.is_empty() || item.eq_ignore_ascii_case("and") {
+            continue;
+        }
+        let found = best(names.find(&item, docs));
+        if found.is_empty() {
+            match names.source(&item) {
+                Some(source) => from = Some(source),
+                None => all_names = false,
+            }
+        } else if named.len() < MAX_NAMES && !named.contains(&found) {
+            lone.push(!compound(&item, &found, docs));
+            named.push(found);
+        }
+    }
+    if named.is_empty() {
+        return named;
+    }
+    // A word like `search` is a name only where everything beside it is one too.
+    let is_list = all_names && (commas || from.is_some() || lone.iter().any(|lone| !lone));
+    if !is_list {
+        let mut keep = lone.iter().map(|lone| !lone);
+        named.retain(|_| keep.next().unwrap_or(false));
+    }
+    if let Some(source) = from.filter(|_| all_names) {
+        for found in &mut named {
+            found.sort_by_key(|&at| names.source(&docs[at as usize].source) != Some(source));
+        }
+    }
+    named
+}
+
+/// Whether a text can hardly be anything but a name: several words in one.
+fn compound(item: &str, found: &[u32], docs: &[ToolDoc]) -> bool {
+    if item.contains(char::is_whitespace) {
+        return true;
+    }
+    found.first().is_some_and(|&at| {
+        let mut parts = 0;
+        words(docs[at as usize].local_name(), |_, piece| match piece {
+            Piece::Whole(false) | Piece::Part => parts += 1,
+            Piece::Whole(true) | Piece::Joined => {}
+        });
+        parts > 1
+    })
+}
+
+/// The words of `text` that can rank tools.
+pub(crate) fn terms(text: &str, index: &Words, number_weight: f32) -> Terms {
+    let mut all = Terms::default();
+    gather(text, index, number_weight, &mut all, true);
+    if all.known.is_empty() && all.unknown == 0 {
+        gather(text, index, number_weight, &mut all, false);
+    }
+    all
+}
+
+fn gather(text: &str, index: &Words, number_weight: f32, all: &mut Terms, strict: bool) {
+    let mut scratch = String::new();
+    let mut whole_known = false;
+    words(text, |word, piece| {
+        match piece {
+            Piece::Whole(_) => whole_known = false,
+            Piece::Part if whole_known => return,
+            Piece::Part => {}
+            Piece::Joined => return,
+        }
+        if function_word(word) || (strict && talk_word(word)) {
+            return;
+        }
+        match index.id(word, &mut scratch) {
+            Some(id) => {
+                whole_known = matches!(piece, Piece::Whole(_));
+                let number = word.bytes().all(|b| b.is_ascii_digit());
+                let weight = if number { number_weight } else { 1.0 };
+                match all.known.iter_mut().find(|(known, _)| *known == id) {
+                    Some((_, sum)) => *sum = (*sum + 0.3 * weight).min(2.0),
+                    None => all.known.push((id, weight)),
+                }
+            }
+            None if piece == Piece::Whole(false) || piece == Piece::Part => {
+                all.unknown += usize::from(!word.bytes().any(|b| b.is_ascii_digit()));
+            }
+            None => {}
+        }
+    });
+}
+
+/// Sentences and listed parts of a query with several needs; empty when it has one.
+pub(crate) fn clauses(text: &str) -> Vec<&str> {
+    let mut all: Vec<&str> = Vec::new();
+    for sentence in text.split_inclusive(['.', '?', '!', ';', '\n']) {
+        for part in sentence.split([',', ';', '\n', '+']) {
+            let mut rest = part;
+            while let Some((before, after)) = split_at_and(rest) {
+                all.push(before);
+                rest = after;
+            }
+            all.push(rest);
+        }
+    }
+    all.retain(|part| part.bytes().filter(|b| *b == b' ').count() >= 1);
+    if all.len() < 2 {
+        return Vec::new();
+    }
+    all.truncate(MAX_CLAUSES);
+    all
+}
+
+fn split_at_and(text: &str) -> Option<(&str, &str)> {
+    [" and ", " then ", " or "]
+        .iter()
+        .filter_map(|word| text.find(word).map(|at| (at, word.len())))
+        .min()
+        .map(|(at, len)| (&text[..at], &text[at + len..]))
+}

@@ -1,0 +1,173 @@
+//! Tools in order of how well they fit a query: names first, then by score.
+
+use crate::index::ToolIndex;
+use crate::query::Query;
+use crate::score::Evidence;
+
+/// One tool of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// Its place among the index's documents.
+    pub doc: usize,
+    /// How well it fits; comparable within one answer alone.
+    pub score: f32,
+    /// Whether the query called it by its name.
+    pub named: bool,
+}
+
+/// An order of tools and whether the first of them is good enough.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// Best first, equal ones by name.
+    pub hits: Vec<Hit>,
+    /// Whether not even the best fits well enough to be offered.
+    pub nothing_fits: bool,
+    /// What that verdict rests on; all zero where names decided.
+    pub evidence: Evidence,
+}
+
+/// Which documents may be shown.
+pub(crate) type Admit<'a> = &'a dyn Fn(usize) -> bool;
+
+impl ToolIndex {
+    /// The best `limit` tools for `query`, whole: neither refused nor cut.
+    ///
+    /// [`ToolIndex::search`] is what a model is answered with.
+    pub fn rank(&self, query: &str, limit: usize) -> Ranking {
+        self.rank_read(&self.read(query), limit, &|_| true)
+    }
+
+    pub(crate) fn read(&self, query: &str) -> Query {
+        Query::read(query, &self.names, &self.docs, &self.words)
+    }
+
+    pub(crate) fn rank_read(&self, query: &Query, limit: usize, admit: Admit<'_>) -> Ranking {
+        let mut hits = self.named(query, limit, admit);
+        if query.select || hits.len() >= limit {
+            let nothing_fits = hits.is_empty();
+            return Ranking {
+                hits,
+                nothing_fits,
+                evidence: Evidence::default(),
+            };
+        }
+        let (mut scores, evidence) = self.score(query);
+        self.narrow(query, &mut scores);
+        for (doc, score) in scores.iter_mut().enumerate() {
+            if *score > 0.0 && !admit(doc) {
+                *score = 0.0;
+            }
+        }
+        let nothing_fits = hits.is_empty() && !self.fits(&evidence);
+        for hit in &hits {
+            scores[hit.doc] = 0.0;
+        }
+        let rest = self.top(&scores, limit - hits.len());
+        hits.extend(rest.into_iter().map(|doc| Hit {
+            doc,
+            score: scores[doc],
+            named: false,
+        }));
+        Ranking {
+            nothing_fits: nothing_fits || hits.is_empty(),
+            hits,
+            evidence,
+        }
+    }
+
+    /// Tools called by name: the closest of each listed name, then the second closest.
+    fn named(&self, query: &Query, limit: usize, admit: Admit<'_>) -> Vec<Hit> {
+        let mut hits: Vec<Hit> = Vec::new();
+        let allowed: Option<Vec<bool>> = self.allowed_sources(query);
+        let admitted: Vec<Vec<usize>> = query
+            .named
+            .iter()
+            .map(|found| {
+                let docs = found.iter().map(|&doc| doc as usize);
+                let from = |doc: &usize| {
+                    allowed
+                        .as_ref()
+                        .is_none_or(|all| all[self.sources.of[*doc] as usize])
+                };
+                docs.filter(|doc| from(doc) && admit(*doc)).collect()
+            })
+            .collect();
+        let deepest = if query.select { 1 } else { usize::MAX };
+        let deepest = admitted
+            .iter()
+            .map(Vec::len)
+            .max()
+            .unwrap_or(0)
+            .min(deepest);
+        for depth in 0..deepest {
+            for found in &admitted {
+                if let Some(&doc) = found.get(depth)
+                    && hits.len() < limit
+                    && !hits.iter().any(|hit| hit.doc == doc)
+                {
+                    hits.push(Hit {
+                        doc,
+                        score: 1.0,
+                        named: true,
+                    });
+                }
+            }
+        }
+        hits
+    }
+
+    /// Which sources a query confines the answer to; `None` for all.
+    fn allowed_sources(&self, query: &Query) -> Option<Vec<bool>> {
+        if query.sources.is_empty() {
+            return None;
+        }
+        let mut allowed = vec![false; self.sources.names.len()];
+        for wanted in &query.sources {
+            let wanted = crate::names::squash(wanted);
+            let mut any = false;
+            for (allowed, (name, squashed)) in allowed.iter_mut().zip(self.sources.squashed()) {
+                if squashed == wanted && !name.is_empty() {
+                    *allowed = true;
+                    any = true;
+                }
+            }
+            if any {
+                continue;
+            }
+            for (allowed, (_, squashed)) in allowed.iter_mut().zip(self.sources.squashed()) {
+                *allowed |= squashed.contains(&wanted);
+            }
+        }
+        Some(allowed)
+    }
+
+    /// Takes the score of what `source:` and `+word` exclude.
+    fn narrow(&self, query: &Query, scores: &mut [f32]) {
+        if let Some(allowed) = self.allowed_sources(query) {
+            for (score, &source) in scores.iter_mut().zip(&self.sources.of) {
+                if !allowed[source as usize] {
+                    *score = 0.0;
+                }
+            }
+        }
+        for group in &query.required {
+            let mut has = vec![false; scores.len()];
+            for &word in group {
+                for posting in self.words.postings(word) {
+                    has[posting.doc() as usize] = true;
+                }
+            }
+            for (score, has) in scores.iter_mut().zip(has) {
+                if !has {
+                    *score = 0.0;
+                }
+            }
+        }
+    }
+
+    /// Whether the evidence is enough to offer anything.
+    fn fits(&self, evidence: &Evidence) -> bool {
+        let _ = evidence;
+        true
+    }
+}

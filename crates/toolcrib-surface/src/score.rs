@@ -1,0 +1,255 @@
+//! One blended score a tool: words, meaning and the source's name.
+//!
+//! Words are divided by the best sum of the same query and similarities spread
+//! between their mean and their best, so that the blend does not depend on a
+//! query's length. A long query is also read clause by clause, since it tends to
+//! hold several needs of which a tool meets one.
+
+use toolcrib_vectors::Vector;
+
+use crate::index::ToolIndex;
+use crate::meaning::Meaning;
+use crate::query::{Query, Terms, clauses, terms};
+
+/// Tools whose clauses' meaning is compared; the rest are too far from the whole.
+const CLAUSE_CANDIDATES: usize = 160;
+
+/// What speaks for the best tool being the one that is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Similarity of meaning of the nearest tool, at most 1.
+    pub similarity: f32,
+    /// How many deviations that similarity is above the mean of all tools.
+    pub prominence: f32,
+    /// Share of the query's words, by rarity, that the best tool has, 0 to 1.
+    pub cover: f32,
+}
+
+/// Sums over the tools that have any of a query's words.
+struct Sums {
+    worth: Vec<f32>,
+    cover: Vec<f32>,
+    name: Vec<f32>,
+    touched: Vec<u32>,
+}
+
+impl Sums {
+    fn new(count: usize) -> Sums {
+        Sums {
+            worth: vec![0.0; count],
+            cover: vec![0.0; count],
+            name: vec![0.0; count],
+            touched: Vec::new(),
+        }
+    }
+
+    fn clear(&mut self) {
+        for doc in self.touched.drain(..) {
+            let doc = doc as usize;
+            self.worth[doc] = 0.0;
+            self.cover[doc] = 0.0;
+            self.name[doc] = 0.0;
+        }
+    }
+}
+
+impl ToolIndex {
+    /// The score of every tool, 0 where nothing speaks for it.
+    pub(crate) fn score(&self, query: &Query) -> (Vec<f32>, Evidence) {
+        let weights = &self.weights;
+        let count = self.docs.len();
+        let whole = terms(&query.text, &self.words, weights.number);
+        let long = whole.known.len() >= weights.long;
+        let parts = if long {
+            clauses(&query.text)
+        } else {
+            Vec::new()
+        };
+        let mut evidence = Evidence::default();
+
+        let mut sums = Sums::new(count);
+        let mut scores = vec![0f32; count];
+        self.add_words(&whole, &mut sums);
+        let mut best = 0.0;
+        for &doc in &sums.touched {
+            let doc = doc as usize;
+            scores[doc] = sums.worth[doc];
+            if sums.worth[doc] > best {
+                best = sums.worth[doc];
+                evidence.cover = sums.cover[doc];
+            }
+        }
+        if !parts.is_empty() {
+            let mut most = vec![0f32; count];
+            for part in &parts {
+                sums.clear();
+                self.add_words(&terms(part, &self.words, weights.number), &mut sums);
+                for &doc in &sums.touched {
+                    let most = &mut most[doc as usize];
+                    *most = most.max(sums.worth[doc as usize]);
+                }
+            }
+            for (score, most) in scores.iter_mut().zip(most) {
+                *score += weights.clause * most;
+            }
+        }
+        let top = scores.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let sure = if long {
+            1.0
+        } else {
+            1.0 - weights.certainty * (1.0 - evidence.cover)
+        };
+        for score in &mut scores {
+            *score *= sure / top;
+        }
+        if let Some(meaning) = &self.meaning {
+            self.add_meaning(meaning, &query.text, &parts, &mut scores, &mut evidence);
+        }
+        self.add_source(&query.text, &mut scores);
+        (scores, evidence)
+    }
+
+    /// Sums of words alone, with the raises for names and for having all words.
+    fn add_words(&self, terms: &Terms, sums: &mut Sums) {
+        let mut total = f32::MIN_POSITIVE;
+        for &(word, weight) in &terms.known {
+            let idf = self.words.idf(word);
+            total += weight * idf;
+            for posting in self.words.postings(word) {
+                let doc = posting.doc() as usize;
+                if sums.worth[doc] == 0.0 {
+                    sums.touched.push(doc as u32);
+                }
+                sums.worth[doc] += weight * posting.worth;
+                sums.cover[doc] += weight * idf;
+                if posting.in_name() {
+                    sums.name[doc] += idf;
+                }
+            }
+        }
+        for &doc in &sums.touched {
+            let at = doc as usize;
+            sums.cover[at] /= total;
+            let of_name = sums.name[at] / self.words.name_idf(doc).max(f32::MIN_POSITIVE);
+            sums.worth[at] *= 1.0 + self.weights.all_terms * sums.cover[at];
+            sums.worth[at] += self.weights.name_cover * of_name * sums.name[at];
+        }
+    }
+
+    /// Blends similarity of meaning into `scores`, which are 0 to 1.
+    fn add_meaning(
+        &self,
+        meaning: &Meaning,
+        text: &str,
+        parts: &[&str],
+        scores: &mut [f32],
+        evidence: &mut Evidence,
+    ) {
+        let Some(whole) = meaning.embed(text) else {
+            return;
+        };
+        let weights = &self.weights;
+        let mut near = Vec::new();
+        meaning.scores(&whole, &mut near);
+        let spread = Spread::of(&near, weights.spread);
+        evidence.similarity = spread.best;
+        evidence.prominence = (spread.best - spread.mean) / spread.deviation;
+        for (score, near) in scores.iter_mut().zip(&near) {
+            let near = spread.apply(*near);
+            *score = weights.lexical * *score + (1.0 - weights.lexical) * near;
+        }
+        let parts: Vec<Vector> = parts
+            .iter()
+            .filter_map(|part| meaning.embed(part))
+            .collect();
+        if parts.is_empty() {
+            return;
+        }
+        let candidates = self.top(scores, CLAUSE_CANDIDATES);
+        let mut most = vec![0f32; candidates.len()];
+        let mut near = vec![0f32; candidates.len()];
+        for part in &parts {
+            for (near, &doc) in near.iter_mut().zip(&candidates) {
+                *near = meaning.similarity(doc, part);
+            }
+            // The whole's mean and deviation stand in for the clause's own.
+            let best = near.iter().copied().fold(f32::MIN, f32::max);
+            let spread = Spread { best, ..spread }.with(weights.spread);
+            for (most, near) in most.iter_mut().zip(&near) {
+                *most = most.max(spread.apply(*near));
+            }
+        }
+        let share =
+            (1.0 - weights.lexical) * weights.clause_meaning / (1.0 + weights.clause_meaning);
+        for (&doc, most) in candidates.iter().zip(most) {
+            let whole = spread.apply(meaning.similarity(doc, &whole));
+            scores[doc] += share * (most - whole);
+        }
+    }
+
+    fn add_source(&self, text: &str, scores: &mut [f32]) {
+        let mentioned = self.sources.mentioned(text);
+        if mentioned.iter().all(|share| *share == 0.0) {
+            return;
+        }
+        for (score, &source) in scores.iter_mut().zip(&self.sources.of) {
+            if *score > 0.0 {
+                *score += self.weights.source * mentioned[source as usize];
+            }
+        }
+    }
+
+    /// The `count` best documents with a score, best first, equal ones by name.
+    pub(crate) fn top(&self, scores: &[f32], count: usize) -> Vec<usize> {
+        let mut all: Vec<(f32, u32, u32)> = scores
+            .iter()
+            .enumerate()
+            .filter(|(_, score)| **score > 0.0)
+            .map(|(doc, score)| (*score, self.place[doc], doc as u32))
+            .collect();
+        let order =
+            |a: &(f32, u32, u32), b: &(f32, u32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if count < all.len() {
+            all.select_nth_unstable_by(count, order);
+            all.truncate(count);
+        }
+        all.sort_unstable_by(order);
+        all.into_iter().map(|(_, _, doc)| doc as usize).collect()
+    }
+}
+
+/// How similarities of one query are spread.
+#[derive(Clone, Copy)]
+struct Spread {
+    best: f32,
+    mean: f32,
+    deviation: f32,
+    span: f32,
+}
+
+impl Spread {
+    fn of(near: &[f32], by_best: f32) -> Spread {
+        let count = near.len().max(1) as f32;
+        let mean = near.iter().sum::<f32>() / count;
+        let square = near.iter().map(|n| (n - mean) * (n - mean)).sum::<f32>() / count;
+        Spread {
+            best: near.iter().copied().fold(-1.0, f32::max),
+            mean,
+            deviation: square.sqrt().max(f32::MIN_POSITIVE),
+            span: 1.0,
+        }
+        .with(by_best)
+    }
+
+    fn with(self, by_best: f32) -> Spread {
+        let span = by_best * (self.best - self.mean) + (1.0 - by_best) * 4.0 * self.deviation;
+        Spread {
+            span: span.max(f32::MIN_POSITIVE),
+            ..self
+        }
+    }
+
+    fn apply(&self, near: f32) -> f32 {
+        ((near - self.mean) / self.span).max(0.0)
+    }
+}

@@ -1,0 +1,64 @@
+//! The one set of numbers behind the ranking.
+
+/// Weights of the ranking.
+///
+/// The defaults were fitted on one half of several collections together and
+/// checked on the other; none belongs to a collection or a source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    /// Saturation of repeated words.
+    pub k1: f32,
+    /// Field weights: name, title, description, arguments.
+    pub field: [f32; 4],
+    /// Length normalisation of the same fields, 0 to 1.
+    pub length: [f32; 4],
+    /// Longest description and longest argument text in words.
+    pub cap: [usize; 2],
+    /// Share by which a tool with all of the query's words is raised.
+    pub all_terms: f32,
+    /// Raise by the share of a name's words that the query has.
+    pub name_cover: f32,
+    /// Weight of query words that are numbers.
+    pub number: f32,
+    /// Known words from which on a query is also read clause by clause.
+    pub long: usize,
+    /// Weight of the best clause's words beside those of the whole query.
+    pub clause: f32,
+    /// Weight of the best clause's meaning beside that of the whole query.
+    pub clause_meaning: f32,
+    /// Share of words, against meaning, in the blend.
+    pub lexical: f32,
+    /// How far words count less in a short query of which the best tool has few.
+    pub certainty: f32,
+    /// Share of the longer text, against name and first sentence, in a tool's vector.
+    pub long_text: f32,
+    /// Share of the source in a tool's vector.
+    pub source_text: f32,
+    /// Whether similarities are spread by their best (1) or their deviation (0).
+    pub spread: f32,
+    /// Raise of tools whose source is named in the query.
+    pub source: f32,
+}
+
+impl Default for Weights {
+    fn default() -> Weights {
+        Weights {
+            k1: 1.2,
+            field: [3.0, 1.0, 1.0, 0.3],
+            length: [0.3, 0.3, 0.6, 0.6],
+            cap: [160, 96],
+            all_terms: 0.5,
+            name_cover: 0.3,
+            number: 0.3,
+            long: 12,
+            clause: 0.5,
+            clause_meaning: 1.5,
+            lexical: 0.5,
+            certainty: 0.6,
+            long_text: 0.5,
+            source_text: 0.35,
+            spread: 0.5,
+            source: 0.2,
+        }
+    }
+}

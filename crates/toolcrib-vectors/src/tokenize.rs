@@ -1,0 +1,180 @@
+//! From text to rows: identifiers cut at their humps, then the encoder's own tokeniser (BERT, uncased).
+//!
+//! The same steps, in the same order, as the tokeniser the table was distilled with: control characters dropped, CJK
+//! characters and punctuation words of their own, accents stripped, lower case, then the longest known piece from the left.
+//! One pass over the text with one word's worth of buffer, so that a text of any size costs no memory.
+
+use crate::vocabulary::Vocabulary;
+use unicode_normalization::char::decompose_canonical;
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+
+/// A longer word is unknown as a whole, as in the reference.
+const MAX_WORD_CHARS: usize = 100;
+
+/// Calls `each` with every token's row, `None` for a word the pieces cannot make; stops once it answers `false`.
+pub(crate) fn tokens(
+    vocabulary: &Vocabulary,
+    pieces: &[u8],
+    text: &str,
+    each: impl FnMut(Option<usize>) -> bool,
+) {
+    let mut words = Words {
+        vocabulary,
+        pieces,
+        each,
+        word: String::new(),
+        chars: 0,
+        found: Vec::new(),
+        done: false,
+    };
+    let mut rest = text;
+    while let Some(c) = rest.chars().next().filter(|_| !words.done) {
+        if c.is_ascii_alphanumeric() {
+            let end = rest
+                .bytes()
+                .position(|b| !b.is_ascii_alphanumeric())
+                .unwrap_or(rest.len());
+            words.run(&rest[..end]);
+            rest = &rest[end..];
+        } else {
+            words.char(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    words.flush();
+}
+
+struct Words<'a, F> {
+    vocabulary: &'a Vocabulary,
+    pieces: &'a [u8],
+    each: F,
+    word: String,
+    chars: usize,
+    found: Vec<usize>,
+    done: bool,
+}
+
+impl<F: FnMut(Option<usize>) -> bool> Words<'_, F> {
+    /// A run of ASCII letters and digits, cut at its humps unless it is a known word as it stands (GitHub).
+    fn run(&mut self, run: &str) {
+        let bytes = run.as_bytes();
+        let humped = (1..bytes.len()).any(|at| is_hump(bytes, at));
+        let cut = humped
+            && self
+                .vocabulary
+                .row(self.pieces, &run.to_ascii_lowercase())
+                .is_none();
+        for (at, byte) in bytes.iter().enumerate() {
+            if cut && is_hump(bytes, at) {
+                self.flush();
+            }
+            self.push(char::from(byte.to_ascii_lowercase()));
+        }
+    }
+
+    fn char(&mut self, c: char) {
+        if c == '_' || c == '\t' || c == '\n' || c == '\r' {
+            self.flush();
+        } else if c == char::REPLACEMENT_CHARACTER || is_dropped(c) {
+            // Gone before words are cut: what stood on its two sides is one word.
+        } else if c.is_whitespace() {
+            self.flush();
+        } else if is_cjk(c) {
+            self.flush();
+            self.normal(c);
+            self.flush();
+        } else {
+            self.normal(c);
+        }
+    }
+
+    fn normal(&mut self, c: char) {
+        decompose_canonical(c, |part| {
+            if part.general_category() == GeneralCategory::NonspacingMark {
+                return;
+            }
+            for lower in part.to_lowercase() {
+                if lower.is_whitespace() {
+                    self.flush();
+                } else if is_punctuation(lower) {
+                    self.alone(lower);
+                } else {
+                    self.push(lower);
+                }
+            }
+        });
+    }
+
+    fn alone(&mut self, c: char) {
+        self.flush();
+        self.push(c);
+        self.flush();
+    }
+
+    fn push(&mut self, c: char) {
+        self.chars += 1;
+        if self.chars <= MAX_WORD_CHARS {
+            self.word.push(c);
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.chars > 0 && !self.done {
+            self.found.clear();
+            let known = self.chars <= MAX_WORD_CHARS && self.split();
+            if known {
+                self.done = self.found.iter().any(|row| !(self.each)(Some(*row)));
+            } else {
+                self.done = !(self.each)(None);
+            }
+        }
+        self.word.clear();
+        self.chars = 0;
+    }
+
+    /// Cuts the word into its longest pieces from the left; false where some part is no piece.
+    fn split(&mut self) -> bool {
+        let mut rest = self.word.as_str();
+        while !rest.is_empty() {
+            let inside = rest.len() < self.word.len();
+            let Some((row, length)) = self.vocabulary.longest_prefix(self.pieces, rest, inside)
+            else {
+                return false;
+            };
+            self.found.push(row);
+            rest = &rest[length..];
+        }
+        true
+    }
+}
+
+/// Whether a word begins at `at`: a capital after a small letter or digit, or the last capital before a small letter,
+/// save where that is a plural's (URLs).
+fn is_hump(run: &[u8], at: usize) -> bool {
+    let is = |at: usize, test: fn(&u8) -> bool| run.get(at).is_some_and(test);
+    at > 0
+        && is(at, u8::is_ascii_uppercase)
+        && (!is(at - 1, u8::is_ascii_uppercase)
+            || is(at + 1, u8::is_ascii_lowercase)
+                && !(run[at + 1] == b's' && !is(at + 2, u8::is_ascii_lowercase)))
+}
+
+fn is_dropped(c: char) -> bool {
+    matches!(
+        c.general_category(),
+        GeneralCategory::Control
+            | GeneralCategory::Format
+            | GeneralCategory::PrivateUse
+            | GeneralCategory::Surrogate
+    )
+}
+
+fn is_punctuation(c: char) -> bool {
+    c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
+}
+
+fn is_cjk(c: char) -> bool {
+    matches!(u32::from(c),
+        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x2_0000..=0x2_A6DF | 0x2_A700..=0x2_B73F | 0x2_B740..=0x2_B81F
+        | 0x2_B920..=0x2_CEAF | 0xF900..=0xFAFF | 0x2_F800..=0x2_FA1F)
+}

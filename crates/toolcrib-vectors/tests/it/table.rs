@@ -1,0 +1,136 @@
+//! Reading tables and embedding by a small one made here.
+use toolcrib_vectors::{DIMS, Table, TableError, Vector, VectorSet};
+
+/// A table of these pieces; row n has `127` at component n and the given scale.
+fn bytes(pieces: &[(&str, u16)]) -> Vec<u8> {
+    let list: String = pieces
+        .iter()
+        .map(|(piece, _)| format!("{piece}\n"))
+        .collect();
+    let mut bytes = b"TCVEC1\0\0".to_vec();
+    for number in [DIMS, pieces.len(), list.len(), 0] {
+        bytes.extend((number as u32).to_le_bytes());
+    }
+    bytes.extend(pieces.iter().flat_map(|(_, scale)| scale.to_le_bytes()));
+    bytes.extend(list.bytes());
+    for row in 0..pieces.len() {
+        bytes.extend((0..DIMS).map(|at| if at == row { 127u8 } else { 0 }));
+    }
+    bytes
+}
+
+fn table() -> Table {
+    Table::from_bytes(bytes(&[
+        ("close", 500),
+        ("pull", 500),
+        ("request", 250),
+        ("##s", 5),
+        ("the", 5),
+        ("github", 500),
+        ("heavy", 60_000),
+    ]))
+    .unwrap()
+}
+
+#[test]
+fn a_text_is_the_weighted_sum_of_its_rows() {
+    let vector = table().embed("pull requests");
+    let expected = [0, 127, 64, 1];
+    assert_eq!(vector.components()[..4], expected);
+    assert!(vector.components()[4..].iter().all(|c| *c == 0));
+}
+
+#[test]
+fn names_and_words_are_the_same_text() {
+    let table = table();
+    let words = table.embed("close the pull requests");
+    for name in [
+        "close_the_pull_requests",
+        "closeThePullRequests",
+        "Close-the.PULL/requests",
+        "CLOSEThePullRequests",
+    ] {
+        assert_eq!(table.embed(name), words, "{name}");
+    }
+}
+
+#[test]
+fn a_known_word_is_not_cut_at_its_humps() {
+    assert_eq!(table().pieces_of("GitHub"), [Some("github".to_owned())]);
+    assert_eq!(
+        table().pieces_of("GitHubs"),
+        [None, None],
+        "an unknown one is"
+    );
+}
+
+#[test]
+fn unknown_and_empty_texts_are_similar_to_nothing() {
+    let table = table();
+    for text in ["", "   ", "zzz", "\u{0}", "关闭", "🙂"] {
+        let vector = table.embed(text);
+        assert!(vector.is_zero(), "{text:?}");
+        assert_eq!(vector.similarity(&table.embed("close")), 0.0);
+        assert_eq!(vector.similarity(&Vector::ZERO), 0.0);
+    }
+}
+
+#[test]
+fn only_the_first_tokens_count() {
+    let table = table();
+    let long = "close ".repeat(toolcrib_vectors::MAX_TOKENS) + "heavy";
+    assert_eq!(table.embed(&long), table.embed("close"));
+    let within = "close ".repeat(toolcrib_vectors::MAX_TOKENS - 1) + "heavy";
+    assert_ne!(table.embed(&within), table.embed("close"));
+}
+
+#[test]
+fn a_set_scores_as_pairs_do() {
+    let table = table();
+    let texts = ["close", "pull the request", "", "github requests"];
+    let mut set = VectorSet::with_capacity(texts.len());
+    texts.iter().for_each(|text| set.push(&table.embed(text)));
+    let query = table.embed("close the pull request");
+    let mut scores = vec![9.0; 17];
+    set.scores(&query, &mut scores);
+    let pairs: Vec<f32> = texts
+        .iter()
+        .map(|text| query.similarity(&table.embed(text)))
+        .collect();
+    assert_eq!(scores, pairs);
+    assert_eq!(set.len(), 4);
+    assert_eq!(set.get(1), Some(table.embed("pull the request")));
+    assert_eq!(set.get(4), None);
+}
+
+#[test]
+fn bad_files_are_named() {
+    let good = bytes(&[("a", 1), ("b", 1)]);
+    let check = |bytes: Vec<u8>, error: TableError| {
+        assert_eq!(Table::from_bytes(bytes).unwrap_err(), error)
+    };
+    check(vec![], TableError::Magic);
+    check(
+        b"PK\x03\x04 and more than a header of bytes".to_vec(),
+        TableError::Magic,
+    );
+    check(
+        good[..good.len() - 1].to_vec(),
+        TableError::Length {
+            expected: 544,
+            found: 543,
+        },
+    );
+    let mut other = good.clone();
+    other[8..12].copy_from_slice(&384u32.to_le_bytes());
+    check(other, TableError::Dimensions(384));
+    let mut joined = good.clone();
+    joined[24 + 4 + 1] = b'x';
+    check(joined, TableError::Pieces(2));
+    let mut vast = good;
+    vast[12..20].fill(0xff);
+    assert!(matches!(
+        Table::from_bytes(vast).unwrap_err(),
+        TableError::Length { .. }
+    ));
+}
