@@ -93,6 +93,17 @@ fn bad(path: &Path, line: usize, problem: impl ToString) -> EvalError {
     }
 }
 
+fn object<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    line: usize,
+    text: &str,
+) -> Result<T, EvalError> {
+    if !text.starts_with('{') {
+        return Err(bad(path, line, "expected one JSON object a line"));
+    }
+    serde_json::from_str(text).map_err(|e| bad(path, line, e))
+}
+
 /// Lines that are not blank, numbered from 1.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
@@ -155,7 +166,7 @@ fn raw_tools(path: &Path) -> Result<Vec<(usize, RawTool)>, EvalError> {
         return Ok(tools);
     }
     for (line, text) in lines(&text) {
-        let tool = serde_json::from_str(text).map_err(|e| bad(path, line, e))?;
+        let tool = object(path, line, text)?;
         tools.push((line, tool));
     }
     Ok(tools)
@@ -181,7 +192,7 @@ fn raw_queries(path: &Path) -> Result<Vec<(usize, RawQuery)>, EvalError> {
     let mut queries: Vec<(usize, RawQuery)> = Vec::new();
     let mut seen = HashSet::new();
     for (line, text) in lines(&text) {
-        let query: RawQuery = serde_json::from_str(text).map_err(|e| bad(path, line, e))?;
+        let query: RawQuery = object(path, line, text)?;
         if !seen.insert(query.id.clone()) {
             return Err(bad(
                 path,

@@ -85,6 +85,13 @@ impl Words {
         &self.postings[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
+    /// Whether document `doc` has `word`.
+    pub(crate) fn has(&self, word: u32, doc: u32) -> bool {
+        self.postings(word)
+            .binary_search_by_key(&doc, |posting| posting.doc())
+            .is_ok()
+    }
+
     pub(crate) fn idf(&self, word: u32) -> f32 {
         self.idf[word as usize]
     }

@@ -17,6 +17,7 @@
 
 mod bm25;
 mod doc;
+mod evidence;
 mod index;
 mod meaning;
 mod names;
@@ -24,14 +25,16 @@ mod query;
 mod rank;
 mod schema_text;
 mod score;
+mod search;
 mod sentence;
 mod stem;
 mod tokenize;
 mod weights;
 
 pub use doc::ToolDoc;
+pub use evidence::Evidence;
 pub use index::ToolIndex;
 pub use rank::{Hit, Ranking};
-pub use score::Evidence;
+pub use search::{Found, Search, UnknownName};
 pub use tokenize::stemmed_words;
 pub use weights::Weights;

@@ -10,7 +10,7 @@ use crate::ToolDoc;
 
 /// How closely a text equals a name; smaller is closer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Closeness {
+enum Closeness {
     /// Byte for byte, source included.
     Exact,
     /// Byte for byte, without the source.
@@ -100,7 +100,7 @@ impl Names {
     }
 
     /// Tools called `text`, closest first, then by name.
-    pub(crate) fn find(&self, text: &str, docs: &[ToolDoc]) -> Vec<(Closeness, u32)> {
+    pub(crate) fn find(&self, text: &str, docs: &[ToolDoc]) -> Vec<u32> {
         let text = without_mcp(text.trim());
         if text.len() > 512 {
             return Vec::new();
@@ -130,7 +130,7 @@ impl Names {
             })
             .collect();
         found.sort_by_key(|(closeness, _)| *closeness);
-        found
+        found.into_iter().map(|(_, at)| at).collect()
     }
 
     /// The number of the source called `text`, whatever its case and separators.
@@ -159,7 +159,7 @@ mod tests {
         names
             .find(text, &docs)
             .into_iter()
-            .map(|(_, at)| all[at as usize].0)
+            .map(|at| all[at as usize].0)
             .collect()
     }
 

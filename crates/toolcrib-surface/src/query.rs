@@ -4,7 +4,7 @@
 //! `+word` demands; everything else is words. A query is read up to a fixed
 //! length: what a model pastes after that is not a need.
 
-use crate::names::{Closeness, Names};
+use crate::names::Names;
 use crate::tokenize::{Piece, function_word, talk_word, words};
 use crate::{ToolDoc, bm25::Words};
 
@@ -24,6 +24,13 @@ pub(crate) struct Terms {
     pub(crate) unknown: usize,
 }
 
+/// One name of a query and the tools it can mean, closest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) text: String,
+    pub(crate) docs: Vec<u32>,
+}
+
 /// A query taken apart.
 #[derive(Debug, Default)]
 pub(crate) struct Query {
@@ -31,8 +38,10 @@ pub(crate) struct Query {
     pub(crate) text: String,
     /// Whether it began with `select:`; then names alone count.
     pub(crate) select: bool,
-    /// Tools meant by each listed name, closest first, in the order listed.
-    pub(crate) named: Vec<Vec<u32>>,
+    /// Listed names in their order.
+    pub(crate) named: Vec<Named>,
+    /// Whether it is names and nothing else.
+    pub(crate) only_names: bool,
     /// Listed names that no tool has; for `select:` alone.
     pub(crate) unknown_names: Vec<String>,
     /// Words that must occur; an empty group cannot be met.
@@ -82,36 +91,46 @@ impl Query {
         } else {
             &text
         };
-        query.named = listed(list, names, docs);
+        (query.named, query.only_names) = listed(list, names, docs);
         query.text = text;
         query
     }
 
+    /// Whether it asks for nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.named.is_empty()
+            && self.unknown_names.is_empty()
+            && self.required.is_empty()
+            && !self.text.contains(char::is_alphanumeric)
+    }
+
     fn select_names(&mut self, list: &str, names: &Names, docs: &[ToolDoc]) {
-        let mut seen = Vec::new();
-        let mut take = |query: &mut Query, text: &str| -> bool {
-            let found = best(names.find(text, docs));
-            if let Some(&first) = found.first()
-                && !seen.contains(&first)
-                && query.named.len() < MAX_NAMES
-            {
-                seen.push(first);
-                query.named.push(found.clone());
-            }
-            !found.is_empty()
-        };
-        let items = list.split([',', ';', '\n']).map(str::trim);
+        let items = list.split([',', ';', '\n']).map(clean);
         for item in items.filter(|item| !item.is_empty()).take(MAX_NAMES) {
-            let item = item.trim_matches(['"', '\'', '`', '[', ']', '(', ')']);
-            if take(self, item) {
+            if self.select_name(item, names, docs) {
                 continue;
             }
             for part in item.split_whitespace().take(MAX_NAMES) {
-                if !take(self, part) && self.unknown_names.len() < MAX_NAMES {
+                if !self.select_name(part, names, docs) && self.unknown_names.len() < MAX_NAMES {
                     self.unknown_names.push(head(part, 128).to_owned());
                 }
             }
         }
+    }
+
+    fn select_name(&mut self, text: &str, names: &Names, docs: &[ToolDoc]) -> bool {
+        let found = names.find(text, docs);
+        let Some(&first) = found.first() else {
+            return false;
+        };
+        let known = self.named.iter().any(|named| named.docs[0] == first);
+        if !known && self.named.len() < MAX_NAMES {
+            self.named.push(Named {
+                text: text.to_owned(),
+                docs: found,
+            });
+        }
+        true
     }
 
     fn demand(&mut self, word: &str, index: &Words) {
@@ -131,71 +150,74 @@ fn strip_prefix_fold<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
         .then(|| &text[prefix.len()..])
 }
 
-/// Only the tools of the best closeness: looser ones are ranked by words.
-fn best(found: Vec<(Closeness, u32)>) -> Vec<u32> {
-    found.into_iter().map(|(_, at)| at).collect()
+/// Without the quotes, brackets and stops that surround a name in prose.
+fn clean(item: &str) -> &str {
+    item.trim()
+        .trim_matches(|c: char| "\"'`()[]{}.?!:".contains(c) || c.is_whitespace())
 }
 
-/// The tools that `text` names: all of it as one name, or its words that are names.
-fn listed(text: &str, names: &Names, docs: &[ToolDoc]) -> Vec<Vec<u32>> {
-    let whole = best(names.find(text, docs));
+/// The names in `text`, all of it as one or its words, and whether it is nothing else.
+fn listed(text: &str, names: &Names, docs: &[ToolDoc]) -> (Vec<Named>, bool) {
+    let whole = names.find(text, docs);
     if !whole.is_empty() {
-        return vec![whole];
+        let only = !text.contains(char::is_whitespace) && compound(text, &whole, docs);
+        return (
+            vec![Named {
+                text: text.to_owned(),
+                docs: whole,
+            }],
+            only,
+        );
     }
-    let trim: &[char] = &[
-        '"', '\'', '`', '(', ')', '[', ']', '{', '}', '.', '?', '!', ':',
-    ];
-    let clean = |item: &str| -> String { item.trim().trim_matches(trim).to_owned() };
-    let mut named: Vec<Vec<u32>> = Vec::new();
+    let mut named: Vec<Named> = Vec::new();
+    let mut lone = Vec::new();
     let mut from = None;
     let mut all_names = true;
-    let mut lone = Vec::new();
-    let items: Vec<&str> = text
-        .split([',', ';', '\n'])
-        .flat_map(|item| {
-            // A name may hold spaces when something else separates the list.
-            let whole = !names.find(&clean(item), docs).is_empty();
-            let mut parts: Vec<&str> = Vec::new();
-            if whole {
-                parts.push(item)
-            } else {
-                parts.extend(item.split_whitespace())
-            }
-            parts
-        })
-        .collect();
-    let commas = text.contains([',', ';', '\n']);
-    for item in items {
-        let item = clean(item);
-        if item.is_empty() || item.eq_ignore_ascii_case("and") {
-            continue;
-        }
-        let found = best(names.find(&item, docs));
+    for item in items(text, names, docs) {
+        let found = names.find(item, docs);
         if found.is_empty() {
-            match names.source(&item) {
+            match names.source(item) {
                 Some(source) => from = Some(source),
                 None => all_names = false,
             }
-        } else if named.len() < MAX_NAMES && !named.contains(&found) {
-            lone.push(!compound(&item, &found, docs));
-            named.push(found);
+        } else if named.len() < MAX_NAMES && !named.iter().any(|known| known.docs == found) {
+            lone.push(!compound(item, &found, docs));
+            named.push(Named {
+                text: item.to_owned(),
+                docs: found,
+            });
         }
     }
-    if named.is_empty() {
-        return named;
-    }
     // A word like `search` is a name only where everything beside it is one too.
-    let is_list = all_names && (commas || from.is_some() || lone.iter().any(|lone| !lone));
+    let commas = text.contains([',', ';', '\n']);
+    let is_list = all_names && (commas || from.is_some() || lone.contains(&false));
     if !is_list {
         let mut keep = lone.iter().map(|lone| !lone);
         named.retain(|_| keep.next().unwrap_or(false));
     }
-    if let Some(source) = from.filter(|_| all_names) {
-        for found in &mut named {
-            found.sort_by_key(|&at| names.source(&docs[at as usize].source) != Some(source));
+    if let Some(source) = from.filter(|_| is_list) {
+        for named in &mut named {
+            named
+                .docs
+                .sort_by_key(|&at| names.source(&docs[at as usize].source) != Some(source));
         }
     }
-    named
+    let only = is_list && !named.is_empty();
+    (named, only)
+}
+
+/// Entries of a list. A name may hold spaces where something else separates it.
+fn items<'a>(text: &'a str, names: &Names, docs: &[ToolDoc]) -> Vec<&'a str> {
+    let mut items = Vec::new();
+    for item in text.split([',', ';', '\n']).map(clean) {
+        if names.find(item, docs).is_empty() {
+            items.extend(item.split_whitespace().map(clean));
+        } else {
+            items.push(item);
+        }
+    }
+    items.retain(|item| !item.is_empty() && !item.eq_ignore_ascii_case("and"));
+    items
 }
 
 /// Whether a text can hardly be anything but a name: several words in one.

@@ -1,8 +1,8 @@
 //! Tools in order of how well they fit a query: names first, then by score.
 
+use crate::evidence::{DEPTH, Evidence};
 use crate::index::ToolIndex;
 use crate::query::Query;
-use crate::score::Evidence;
 
 /// One tool of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,23 +51,25 @@ impl ToolIndex {
                 evidence: Evidence::default(),
             };
         }
-        let (mut scores, evidence) = self.score(query);
+        let mut scores = self.score(query);
         self.narrow(query, &mut scores);
         for (doc, score) in scores.iter_mut().enumerate() {
             if *score > 0.0 && !admit(doc) {
                 *score = 0.0;
             }
         }
+        let best = self.top(&scores, limit.max(DEPTH) + hits.len());
+        let evidence = self.evidence(query, &best);
         let nothing_fits = hits.is_empty() && !self.fits(&evidence);
-        for hit in &hits {
-            scores[hit.doc] = 0.0;
+        for doc in best {
+            if hits.len() < limit && !hits.iter().any(|hit| hit.doc == doc) {
+                hits.push(Hit {
+                    doc,
+                    score: scores[doc],
+                    named: false,
+                });
+            }
         }
-        let rest = self.top(&scores, limit - hits.len());
-        hits.extend(rest.into_iter().map(|doc| Hit {
-            doc,
-            score: scores[doc],
-            named: false,
-        }));
         Ranking {
             nothing_fits: nothing_fits || hits.is_empty(),
             hits,
@@ -83,7 +85,7 @@ impl ToolIndex {
             .named
             .iter()
             .map(|found| {
-                let docs = found.iter().map(|&doc| doc as usize);
+                let docs = found.docs.iter().map(|&doc| doc as usize);
                 let from = |doc: &usize| {
                     allowed
                         .as_ref()
@@ -163,11 +165,5 @@ impl ToolIndex {
                 }
             }
         }
-    }
-
-    /// Whether the evidence is enough to offer anything.
-    fn fits(&self, evidence: &Evidence) -> bool {
-        let _ = evidence;
-        true
     }
 }

@@ -14,17 +14,6 @@ use crate::query::{Query, Terms, clauses, terms};
 /// Tools whose clauses' meaning is compared; the rest are too far from the whole.
 const CLAUSE_CANDIDATES: usize = 160;
 
-/// What speaks for the best tool being the one that is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Evidence {
-    /// Similarity of meaning of the nearest tool, at most 1.
-    pub similarity: f32,
-    /// How many deviations that similarity is above the mean of all tools.
-    pub prominence: f32,
-    /// Share of the query's words, by rarity, that the best tool has, 0 to 1.
-    pub cover: f32,
-}
-
 /// Sums over the tools that have any of a query's words.
 struct Sums {
     worth: Vec<f32>,
@@ -55,7 +44,7 @@ impl Sums {
 
 impl ToolIndex {
     /// The score of every tool, 0 where nothing speaks for it.
-    pub(crate) fn score(&self, query: &Query) -> (Vec<f32>, Evidence) {
+    pub(crate) fn score(&self, query: &Query) -> Vec<f32> {
         let weights = &self.weights;
         let count = self.docs.len();
         let whole = terms(&query.text, &self.words, weights.number);
@@ -65,18 +54,17 @@ impl ToolIndex {
         } else {
             Vec::new()
         };
-        let mut evidence = Evidence::default();
 
         let mut sums = Sums::new(count);
         let mut scores = vec![0f32; count];
         self.add_words(&whole, &mut sums);
-        let mut best = 0.0;
+        let (mut best, mut cover) = (0.0, 0.0);
         for &doc in &sums.touched {
             let doc = doc as usize;
             scores[doc] = sums.worth[doc];
             if sums.worth[doc] > best {
                 best = sums.worth[doc];
-                evidence.cover = sums.cover[doc];
+                cover = sums.cover[doc];
             }
         }
         if !parts.is_empty() {
@@ -97,16 +85,16 @@ impl ToolIndex {
         let sure = if long {
             1.0
         } else {
-            1.0 - weights.certainty * (1.0 - evidence.cover)
+            1.0 - weights.certainty * (1.0 - cover)
         };
         for score in &mut scores {
             *score *= sure / top;
         }
         if let Some(meaning) = &self.meaning {
-            self.add_meaning(meaning, &query.text, &parts, &mut scores, &mut evidence);
+            self.add_meaning(meaning, &query.text, &parts, &mut scores);
         }
         self.add_source(&query.text, &mut scores);
-        (scores, evidence)
+        scores
     }
 
     /// Sums of words alone, with the raises for names and for having all words.
@@ -127,24 +115,21 @@ impl ToolIndex {
                 }
             }
         }
+        let several = terms.known.len() > 1;
         for &doc in &sums.touched {
             let at = doc as usize;
             sums.cover[at] /= total;
             let of_name = sums.name[at] / self.words.name_idf(doc).max(f32::MIN_POSITIVE);
             sums.worth[at] *= 1.0 + self.weights.all_terms * sums.cover[at];
             sums.worth[at] += self.weights.name_cover * of_name * sums.name[at];
+            if several && sums.cover[at] > 0.999 {
+                sums.worth[at] += self.weights.every_term * total;
+            }
         }
     }
 
     /// Blends similarity of meaning into `scores`, which are 0 to 1.
-    fn add_meaning(
-        &self,
-        meaning: &Meaning,
-        text: &str,
-        parts: &[&str],
-        scores: &mut [f32],
-        evidence: &mut Evidence,
-    ) {
+    fn add_meaning(&self, meaning: &Meaning, text: &str, parts: &[&str], scores: &mut [f32]) {
         let Some(whole) = meaning.embed(text) else {
             return;
         };
@@ -152,8 +137,6 @@ impl ToolIndex {
         let mut near = Vec::new();
         meaning.scores(&whole, &mut near);
         let spread = Spread::of(&near, weights.spread);
-        evidence.similarity = spread.best;
-        evidence.prominence = (spread.best - spread.mean) / spread.deviation;
         for (score, near) in scores.iter_mut().zip(&near) {
             let near = spread.apply(*near);
             *score = weights.lexical * *score + (1.0 - weights.lexical) * near;

@@ -16,6 +16,8 @@ pub struct Weights {
     pub cap: [usize; 2],
     /// Share by which a tool with all of the query's words is raised.
     pub all_terms: f32,
+    /// Raise of a tool with every one of several words, as a share of their worth.
+    pub every_term: f32,
     /// Raise by the share of a name's words that the query has.
     pub name_cover: f32,
     /// Weight of query words that are numbers.
@@ -38,6 +40,12 @@ pub struct Weights {
     pub spread: f32,
     /// Raise of tools whose source is named in the query.
     pub source: f32,
+    /// Share of the best score below which a tool is left out of an answer.
+    pub cut: f32,
+    /// Weights, beside the joint evidence, of covered and of known words.
+    pub evidence: [f32; 2],
+    /// Evidence below which nothing fits a query that is not long.
+    pub refuse: f32,
 }
 
 impl Default for Weights {
@@ -48,6 +56,7 @@ impl Default for Weights {
             length: [0.3, 0.3, 0.6, 0.6],
             cap: [160, 96],
             all_terms: 0.5,
+            every_term: 0.8,
             name_cover: 0.3,
             number: 0.3,
             long: 12,
@@ -59,6 +68,9 @@ impl Default for Weights {
             source_text: 0.35,
             spread: 0.5,
             source: 0.2,
+            cut: 0.5,
+            evidence: [0.45, 0.3],
+            refuse: 0.55,
         }
     }
 }

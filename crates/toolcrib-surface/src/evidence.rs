@@ -1,0 +1,69 @@
+//! Whether anything fits at all.
+//!
+//! A blend always has a best tool, so its score cannot say that the best is bad.
+//! What can: how near the best tools are in meaning, how much of the query they
+//! have in words, and how much of the query is known to any tool.
+
+use crate::index::ToolIndex;
+use crate::query::{Query, terms};
+
+/// The best tools that are looked at.
+pub(crate) const DEPTH: usize = 5;
+
+/// What speaks for the best tools being what is wanted; each 0 to about 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Similarity of meaning and share of words of the tool with most of both.
+    pub joint: f32,
+    /// Share of the query's words, by rarity, that one of the best tools has.
+    pub cover: f32,
+    /// Share of the query's words, by rarity, that any tool has.
+    pub known: f32,
+    /// Whether the query is long, and so may hold needs beside those that fit.
+    pub long: bool,
+}
+
+impl Evidence {
+    /// One number; see [`crate::Weights::refuse`].
+    pub fn strength(&self, weights: &crate::Weights) -> f32 {
+        let [cover, known] = weights.evidence;
+        self.joint + cover * self.cover + known * self.known
+    }
+}
+
+impl ToolIndex {
+    /// The evidence for `best`, the best tools of `query`.
+    pub(crate) fn evidence(&self, query: &Query, best: &[usize]) -> Evidence {
+        let terms = terms(&query.text, &self.words, self.weights.number);
+        let idf = |known: &(u32, f32)| known.1 * self.words.idf(known.0);
+        let known: f32 = terms.known.iter().map(idf).sum();
+        let all = known + terms.unknown as f32 * self.words.unknown_idf();
+        let all = all.max(f32::MIN_POSITIVE);
+        let meaning = self.meaning.as_ref();
+        let vector = meaning.and_then(|meaning| meaning.embed(&query.text));
+        let mut evidence = Evidence {
+            known: known / all,
+            long: terms.known.len() >= self.weights.long,
+            ..Evidence::default()
+        };
+        for &doc in best.iter().take(DEPTH) {
+            let has = |known: &&(u32, f32)| self.words.has(known.0, doc as u32);
+            let cover = terms.known.iter().filter(has).map(idf).sum::<f32>() / all;
+            let near = match (meaning, &vector) {
+                (Some(meaning), Some(vector)) => meaning.similarity(doc, vector),
+                _ => 0.0,
+            };
+            evidence.joint = evidence.joint.max(near + 0.3 * cover);
+            evidence.cover = evidence.cover.max(cover);
+        }
+        evidence
+    }
+
+    /// Whether the evidence is enough to offer anything. Without meanings the words
+    /// alone cannot tell, and whatever matches is offered.
+    pub(crate) fn fits(&self, evidence: &Evidence) -> bool {
+        self.meaning.is_none()
+            || evidence.long
+            || evidence.strength(&self.weights) >= self.weights.refuse
+    }
+}
