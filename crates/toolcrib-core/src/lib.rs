@@ -62,7 +62,7 @@ pub use model::{
 };
 pub use name::{NameError, ToolName};
 pub use output::{Content, ToolOutput};
-pub use plan::{Fingerprint, TurnPlan};
+pub use plan::{Fingerprint, LoadRoute, TurnPlan};
 pub use registry::{Registry, RegistryError};
 pub use render::RenderCache;
 pub use reply::{Finish, Reply, ReplyEvent};

@@ -32,6 +32,12 @@ impl Tool for Respec {
     fn footprint(&self, args: &Arguments) -> Footprint {
         self.inner.footprint(args)
     }
+    fn stands_for(
+        &self,
+        args: &Arguments,
+    ) -> Result<Option<(Arc<dyn Tool>, Arguments)>, ToolError> {
+        self.inner.stands_for(args)
+    }
     fn preview<'a>(
         &'a self,
         args: &'a Arguments,

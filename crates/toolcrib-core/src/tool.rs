@@ -25,6 +25,19 @@ pub trait Tool: Send + Sync + 'static {
         Footprint::of(self.spec().effect)
     }
 
+    /// The tool and arguments that this call stands for, where the tool only passes
+    /// calls on. Visibility, permission, footprint and everything after are then the
+    /// inner tool's. Must not block. By default `None`: the tool does the work itself.
+    ///
+    /// # Errors
+    /// [`ToolError`] when the call does not say what to pass on.
+    fn stands_for(
+        &self,
+        _args: &Arguments,
+    ) -> Result<Option<(Arc<dyn Tool>, Arguments)>, ToolError> {
+        Ok(None)
+    }
+
     /// Shows what the call would do, without any effect. A failed preview denies
     /// the call. By default the arguments themselves.
     fn preview<'a>(
