@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use toolcrib_core::{
-    Effect, Exposure, Hidden, LoadRoute, Permission, Registry, SourceId, Tool, ToolSpec, Visibility,
+    Effect, Exposure, Hidden, LoadRoute, Permission, Registry, SourceId, Tool, ToolName, ToolSpec, Visibility,
 };
 
 use crate::bridge::CALL_TOOL;
@@ -195,6 +195,12 @@ impl Inventory {
     /// How loaded tools reach the model.
     pub fn route(&self) -> LoadRoute {
         self.route
+    }
+
+    /// The loop's own tools that the plan carries for loading; none when nothing is
+    /// deferred.
+    pub fn loader_names(&self) -> Vec<ToolName> {
+        self.loader.iter().map(|spec| spec.name.clone()).collect()
     }
 
     /// The policy it was built with.
