@@ -12,6 +12,7 @@ use toolcrib_session::Row;
 use tracing::Instrument;
 use tracing::field::Empty;
 
+use crate::agent::prefix_bytes;
 use crate::journal::Journal;
 use crate::{
     Agent, Answer, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run, RunError, Step,
@@ -52,17 +53,19 @@ enum Waited {
 }
 
 impl<'a> Driver<'a> {
-    pub(crate) fn new(agent: &'a Agent, run: Run, cancel: CancellationToken) -> Driver<'a> {
+    pub(crate) fn new(agent: &'a Agent, mut run: Run, cancel: CancellationToken) -> Driver<'a> {
         let loads = Loads::of(agent, run.surface());
         let dispatcher = match &loads {
             Some(loads) => loads.dispatcher(agent),
             None => agent.dispatcher.clone(),
         };
+        let plan = match &loads {
+            Some(loads) => loads.plan(agent, run.surface()),
+            None => agent.plan.clone(),
+        };
+        run.prefix_is(prefix_bytes(&plan));
         Driver {
-            plan: match &loads {
-                Some(loads) => loads.plan(agent, run.surface()),
-                None => agent.plan.clone(),
-            },
+            plan,
             dispatcher,
             loads,
             agent,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    Arguments, CancellationToken, Effect, Exposure, Footprint, Hidden, Registry, Tool, ToolCall, ToolError,
-    ToolErrorKind, ToolName, ToolSpec, Visibility,
+    Arguments, CancellationToken, Effect, Exposure, Footprint, Hidden, Registry, Tool, ToolCall,
+    ToolError, ToolErrorKind, ToolName, ToolSpec, Visibility,
 };
 
 use crate::arguments;

@@ -70,11 +70,10 @@ fn mistakes(schema: &Value, arguments: &Map<String, Value>) -> Vec<String> {
     }
     for (name, value) in arguments {
         match properties.get(name) {
-            Some(property) if value.is_null() && !required.contains(&name.as_str()) => {
-                let _ = property;
-            }
+            // Models write null for what they leave out.
+            Some(_) if value.is_null() && !required.contains(&name.as_str()) => {}
             Some(property) => mistakes.extend(mistyped(name, property, value)),
-            None if closed(schema) => {
+            None if !properties.is_empty() && closed(schema) => {
                 let name = crate::catalogue::plain(name, 64);
                 mistakes.push(format!("there is no argument `{name}`"));
             }
@@ -86,7 +85,7 @@ fn mistakes(schema: &Value, arguments: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Whether an argument without a property is a mistake. The standard allows it where
-/// nothing is said; a name that was guessed is a mistake all the same.
+/// nothing is said; beside known names, one that was guessed is a mistake all the same.
 fn closed(schema: &Map<String, Value>) -> bool {
     const OPEN: [&str; 7] = [
         "$ref",
@@ -164,6 +163,7 @@ mod tests {
     fn what_a_schema_leaves_open_is_left_to_the_tool() {
         for schema in [
             r#"{"type":"object","properties":{},"additionalProperties":true}"#,
+            "{}",
             r##"{"$ref":"#/$defs/a"}"##,
             r#"{"anyOf":[{"required":["a"]}]}"#,
             r#"{"type":"object","properties":{"z":{"type":"thing"}},"patternProperties":{"^z":{}}}"#,

@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use toolcrib_core::{
-    Effect, Exposure, Hidden, LoadRoute, Permission, Registry, SourceId, Tool, ToolName, ToolSpec, Visibility,
+    Effect, Exposure, Hidden, LoadRoute, Permission, Registry, SourceId, Tool, ToolName, ToolSpec,
+    Visibility,
 };
 
 use crate::bridge::CALL_TOOL;

@@ -137,7 +137,7 @@ impl Driver<'_> {
         if names.is_empty() {
             return Ok(());
         }
-        loads.stale = call_id.is_some();
+        loads.stale |= call_id.is_some();
         self.journal.append(|| Row::activation(names, call_id))?;
         Ok(())
     }
