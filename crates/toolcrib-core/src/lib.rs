@@ -69,7 +69,7 @@ pub use reply::{Finish, Reply, ReplyEvent};
 pub use schema::{Schema, SchemaError};
 pub use source::{Confirming, Deferring, Filtered, Prefixed, Renamed, ToolSource};
 pub use spec::{Effect, Exposure, Permission, ResultForm, SourceId, ToolSpec};
-pub use tool::{Arguments, Footprint, Preview, Progress, Tool, ToolContext};
+pub use tool::{Arguments, Footprint, Forwarded, Preview, Progress, Tool, ToolContext};
 pub use usage::{Cost, Usage};
 pub use visibility::{Hidden, Mode, Selector, Visibility};
 

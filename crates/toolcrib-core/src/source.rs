@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Arguments, BoxFuture, Exposure, Footprint, Permission, Preview, SourceId, Tool, ToolContext,
+    Arguments, BoxFuture, Exposure, Footprint, Forwarded, Permission, Preview, SourceId, Tool, ToolContext,
     ToolError, ToolName, ToolOutput, ToolSpec,
 };
 
@@ -35,7 +35,7 @@ impl Tool for Respec {
     fn stands_for(
         &self,
         args: &Arguments,
-    ) -> Result<Option<(Arc<dyn Tool>, Arguments)>, ToolError> {
+    ) -> Result<Option<Forwarded>, ToolError> {
         self.inner.stands_for(args)
     }
     fn preview<'a>(

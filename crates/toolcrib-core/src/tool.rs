@@ -34,7 +34,7 @@ pub trait Tool: Send + Sync + 'static {
     fn stands_for(
         &self,
         _args: &Arguments,
-    ) -> Result<Option<(Arc<dyn Tool>, Arguments)>, ToolError> {
+    ) -> Result<Option<Forwarded>, ToolError> {
         Ok(None)
     }
 
@@ -59,6 +59,15 @@ pub trait Tool: Send + Sync + 'static {
         args: &'a Arguments,
         cx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
+}
+
+/// The call that another call stands for.
+#[derive(Clone)]
+pub struct Forwarded {
+    /// The tool that does the work.
+    pub tool: Arc<dyn Tool>,
+    /// What it gets.
+    pub arguments: Arguments,
 }
 
 /// The arguments of one call: the text of a JSON object, as it will run.

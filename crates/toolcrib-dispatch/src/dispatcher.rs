@@ -134,7 +134,7 @@ impl Dispatcher {
         let (written, repairs) = arguments::read(&call.name, &call.arguments)?;
         let (tool, arguments) = match tool.stands_for(&written)? {
             // What it stands for is found like any other tool: no call passes by it.
-            Some((inner, arguments)) => (self.find(inner.spec().name.as_str())?, arguments),
+            Some(inner) => (self.find(inner.tool.spec().name.as_str())?, inner.arguments),
             None => (tool, written.clone()),
         };
         let footprint = footprint(tool, &arguments)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::{
-    Arguments, BoxFuture, Effect, Exposure, Schema, SourceId, Tool, ToolContext, ToolError,
+    Arguments, BoxFuture, Effect, Exposure, Forwarded, Schema, SourceId, Tool, ToolContext, ToolError,
     ToolErrorKind, ToolName, ToolOutput, ToolSpec,
 };
 
@@ -48,7 +48,7 @@ impl CallTool {
         }
     }
 
-    fn inner(&self, outer: &Arguments) -> Result<(Arc<dyn Tool>, Arguments), ToolError> {
+    fn inner(&self, outer: &Arguments) -> Result<Forwarded, ToolError> {
         let outer = outer.value();
         let name = match outer.get("name") {
             Some(Value::String(name)) if !name.trim().is_empty() => name.trim(),
@@ -59,7 +59,7 @@ impl CallTool {
         let tool = found.unwrap_or_else(|| Err(unknown(name, "")))?;
         let arguments = arguments(outer.get("arguments"), tool.spec())?;
         check_unseen(tool.spec(), &arguments)?;
-        Ok((tool, arguments))
+        Ok(Forwarded { tool, arguments })
     }
 }
 
@@ -125,7 +125,7 @@ impl Tool for CallTool {
     fn stands_for(
         &self,
         args: &Arguments,
-    ) -> Result<Option<(Arc<dyn Tool>, Arguments)>, ToolError> {
+    ) -> Result<Option<Forwarded>, ToolError> {
         self.inner(args).map(Some)
     }
 
@@ -135,7 +135,7 @@ impl Tool for CallTool {
         cx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let (tool, arguments) = self.inner(args)?;
+            let Forwarded { tool, arguments } = self.inner(args)?;
             // Whoever calls this without settling the inner call first must not get
             // more than what changes nothing.
             if tool.spec().effect != Effect::ReadOnly {

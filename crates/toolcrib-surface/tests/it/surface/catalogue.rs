@@ -62,7 +62,7 @@ fn s67_the_steps_come_in_order() {
     insta::assert_debug_snapshot!(seen);
     desk.policy.catalogue_budget = 36;
     insta::assert_snapshot!(text(&desk));
-    desk.policy.catalogue_budget = 28;
+    desk.policy.catalogue_budget = 30;
     insta::assert_snapshot!(text(&desk));
 }
 
