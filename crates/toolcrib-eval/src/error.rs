@@ -32,9 +32,6 @@ pub enum EvalError {
         /// `tools` or `queries`.
         what: &'static str,
     },
-    /// A half without a single query.
-    #[error("half {0} of the queries is empty; leave --half out or add queries")]
-    EmptyHalf(u8),
     /// A ranker's name that is none.
     #[error("no ranker is called {0:?}; choose toolcrib, substring, bm25, bm25-stem or all")]
     UnknownRanker(String),

@@ -1,13 +1,11 @@
 //! One evaluation: rankers, queries, and what came out.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use toolcrib_vectors::Table;
 
 use crate::metrics::{Scores, score};
-use crate::{EvalError, Query, RankerKind, ToolEntry};
+use crate::{Query, RankerKind, ToolEntry};
 
 /// Answers are ranked this deep.
 const DEPTH: usize = 10;
@@ -25,8 +23,6 @@ pub struct SearchEval<'a> {
     pub half: Option<u8>,
     /// Who answers.
     pub rankers: Vec<RankerKind>,
-    /// Meanings for the product's own ranking; words alone without.
-    pub table: Option<Arc<Table>>,
 }
 
 /// What one ranker achieved.
@@ -65,24 +61,18 @@ pub struct RunLine {
     pub refused: bool,
 }
 
-/// Runs every ranker over the queries; reports are in the rankers' order.
-///
-/// # Errors
-/// [`EvalError::EmptyHalf`] when no query is left.
-pub fn evaluate(eval: &SearchEval<'_>) -> Result<Vec<Report>, EvalError> {
+/// Runs every ranker over the queries; reports are in the rankers' order. A half
+/// without queries scores 0.
+pub fn evaluate(eval: &SearchEval<'_>) -> Vec<Report> {
     let chosen = |query: &&Query| eval.half.is_none_or(|half| query.half == half);
     let queries: Vec<&Query> = eval.queries.iter().filter(chosen).collect();
-    if queries.is_empty() {
-        return Err(EvalError::EmptyHalf(eval.half.unwrap_or(0)));
-    }
     let negatives: Option<Vec<&Query>> = eval
         .negatives
         .map(|all| all.iter().filter(chosen).collect());
-    Ok(eval
-        .rankers
+    eval.rankers
         .iter()
         .map(|&kind| one(kind, eval, &queries, negatives.as_deref()))
-        .collect())
+        .collect()
 }
 
 fn one(
@@ -92,7 +82,7 @@ fn one(
     negatives: Option<&[&Query]>,
 ) -> Report {
     let start = Instant::now();
-    let ranker = kind.build(eval.tools, eval.table.clone());
+    let ranker = kind.build(eval.tools);
     let build = start.elapsed();
     let mut times = Vec::with_capacity(queries.len());
     let mut places = Vec::with_capacity(queries.len());

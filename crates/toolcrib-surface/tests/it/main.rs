@@ -1,4 +1,5 @@
 //! Ranking as its callers see it.
+#![allow(clippy::unwrap_used)]
 mod meaning;
 mod names;
 mod robust;
