@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Ask(AskArgs),
     /// Look things up in the repository's code graph
     Graph(GraphArgs),
+    /// Show what tools cost a model's prompt, or search them as a model would
+    Tools(ToolsArgs),
     /// Measure the tool search on collections of tools and queries
     Eval(EvalArgs),
     /// Let this repository's toolcrib.toml choose a model, after showing what it says
@@ -48,6 +50,11 @@ pub(crate) struct AskArgs {
 
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+
+    /// More tools, described as JSON Lines: name, description, parameters, and the
+    /// command that runs each; may be given again
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tools: Vec<PathBuf>,
 
     /// Most rounds with the model [default: 20]
     #[arg(long, value_name = "N")]
@@ -99,6 +106,22 @@ pub(crate) enum Format {
     Text,
     /// One JSON object a line for each event, the answer last
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// Tools as JSON Lines or tools/list answers
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tools: Vec<PathBuf>,
+    /// Search the tools instead of counting them
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) search: Option<String>,
+    /// Most tools of a search
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "search")]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,4 +5,5 @@ mod ask;
 mod bad_input;
 mod graph;
 mod signals;
+mod tools;
 mod world;
