@@ -138,7 +138,8 @@ fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
 /// new.
 fn asked(messages: &[&Message]) -> Option<usize> {
     (0..messages.len()).rev().find(|&at| {
-        matches!(messages[at], Message::User(_)) && faults_of(&messages[..at], messages[at]).is_none()
+        matches!(messages[at], Message::User(_))
+            && faults_of(&messages[..at], messages[at]).is_none()
     })
 }
 

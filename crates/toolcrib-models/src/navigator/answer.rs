@@ -179,7 +179,14 @@ fn places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String
         .skip(best.len())
         .take_while(|c| c.score >= near * 1.5)
         .take(5)
-        .filter_map(|c| Some(format!("`{}` {}", shown(c.name), place(c.symbol)?.cite())))
+        .filter_map(|c| {
+            let on = if c.name.contains('~') { "on " } else { "" };
+            Some(format!(
+                "`{}` {on}{}",
+                shown(c.name),
+                place(c.symbol)?.cite()
+            ))
+        })
         .collect();
     if !more.is_empty() {
         let _ = writeln!(text, "\nAlso near: {}.", more.join(", "));
@@ -316,7 +323,11 @@ fn after_docstring(notes: &Notes, place: &Place) -> u32 {
             (open, _) => bare.contains(open),
         };
         if closed {
-            return if number < place.end { number + 1 } else { place.start };
+            return if number < place.end {
+                number + 1
+            } else {
+                place.start
+            };
         }
     }
     place.start
@@ -401,7 +412,11 @@ fn relations(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> Str
                 "- {} `{}` {} {}",
                 verb(&edge.kind, incoming),
                 shown(&edge.name),
-                if incoming && !edge.name.contains('~') { "at" } else { "on" },
+                if incoming && !edge.name.contains('~') {
+                    "at"
+                } else {
+                    "on"
+                },
                 edge.at.cite()
             );
         }

@@ -155,7 +155,8 @@ impl Notes {
         let total = lines
             .next()
             .and_then(|head| head.split(' ').next()?.parse().ok());
-        if let Some(total) = total {
+        // How rare a word is counts in the whole repository, not in one file.
+        if let Some(total) = total.filter(|_| argument(arguments, "path").is_empty()) {
             self.totals.insert(argument(arguments, "query"), total);
         }
         let mut last = None;

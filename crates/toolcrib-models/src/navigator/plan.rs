@@ -163,7 +163,11 @@ fn searches(question: &Question) -> Vec<Look> {
     if main.len() > 2 {
         looks.extend(main.windows(2).map(|pair| search(pair.join(" "), 40)));
         // Two words of prose are often one of a name.
-        looks.extend(main.windows(2).take(3).map(|pair| search(pair.concat(), 15)));
+        looks.extend(
+            main.windows(2)
+                .take(3)
+                .map(|pair| search(pair.concat(), 15)),
+        );
         looks.push(search(format!("{} {}", main[0], main[main.len() - 1]), 40));
     }
     // Each word used for another, first ones first, among the other terms.

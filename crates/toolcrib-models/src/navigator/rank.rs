@@ -34,9 +34,11 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
         let total = notes.totals.get(prefix(&term.stem)).copied().unwrap_or(50);
         #[allow(clippy::cast_precision_loss)]
         let rarity = 1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln());
+        // What the repository never says tells nothing apart but by other words.
+        let known = if total == 0 { 0.4 } else { 1.0 };
         Weighed {
             term,
-            weight: term.weight * rarity,
+            weight: term.weight * rarity * known,
         }
     });
     weighed.collect()
@@ -75,7 +77,11 @@ fn lift(notes: &Notes, found: &mut [Candidate<'_>]) {
             if name == &edge.name || !seen.insert((&edge.name, edge.incoming)) {
                 continue;
             }
-            let (caller, called) = if edge.incoming { (other, own) } else { (own, other) };
+            let (caller, called) = if edge.incoming {
+                (other, own)
+            } else {
+                (own, other)
+            };
             let (caller_name, called_name) = if edge.incoming {
                 (edge.name.as_str(), name.as_str())
             } else {
@@ -225,7 +231,7 @@ fn judge<'n>(
     for line in symbol.texts.values() {
         together = together.max(0.9 * share(&stems(line)));
     }
-    let mut score = sum * (0.25 + 0.75 * coverage) * (1.0 + 0.3 * purity) * (0.6 + together);
+    let mut score = sum * (0.5 + 0.5 * coverage) * (1.0 + 0.3 * purity) * (0.8 + 0.5 * together);
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
     score *= length_prior(question, &symbol.kind, lines);
     score *= 1.0 + 0.12 * centrality(notes, name);
@@ -275,7 +281,7 @@ fn kind_prior(question: &Question, kind: &str) -> f64 {
         "module" => 0.75,
         "enum_member" | "field" | "variable" => 0.6,
         "test" if question.about_tests => 1.0,
-        "test" => 0.3,
+        "test" => 0.2,
         // A comment whose symbol has not been seen yet.
         _ => 0.8,
     }
@@ -289,8 +295,7 @@ fn length_prior(question: &Question, kind: &str, lines: u32) -> f64 {
         return 1.0;
     }
     match lines {
-        0..=3 => 0.7,
-        4..=6 => 0.85,
+        0..=3 => 0.9,
         _ => 1.0,
     }
 }
@@ -318,7 +323,11 @@ fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
             || part == "tests.rs"
             || part == "conftest.py"
     };
-    if path.split('/').any(aside) { 0.35 } else { 1.0 }
+    if path.split('/').any(aside) {
+        0.25
+    } else {
+        1.0
+    }
 }
 
 /// Grows slowly with the number of callers known.
