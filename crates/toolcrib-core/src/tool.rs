@@ -31,10 +31,7 @@ pub trait Tool: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`ToolError`] when the call does not say what to pass on.
-    fn stands_for(
-        &self,
-        _args: &Arguments,
-    ) -> Result<Option<Forwarded>, ToolError> {
+    fn stands_for(&self, _args: &Arguments) -> Result<Option<Forwarded>, ToolError> {
         Ok(None)
     }
 

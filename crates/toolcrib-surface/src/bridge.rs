@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::{
-    Arguments, BoxFuture, Effect, Exposure, Forwarded, Schema, SourceId, Tool, ToolContext, ToolError,
-    ToolErrorKind, ToolName, ToolOutput, ToolSpec,
+    Arguments, BoxFuture, Effect, Exposure, Forwarded, Schema, SourceId, Tool, ToolContext,
+    ToolError, ToolErrorKind, ToolName, ToolOutput, ToolSpec,
 };
 
 use crate::catalogue::plain;
@@ -122,10 +122,7 @@ impl Tool for CallTool {
         &self.spec
     }
 
-    fn stands_for(
-        &self,
-        args: &Arguments,
-    ) -> Result<Option<Forwarded>, ToolError> {
+    fn stands_for(&self, args: &Arguments) -> Result<Option<Forwarded>, ToolError> {
         self.inner(args).map(Some)
     }
 

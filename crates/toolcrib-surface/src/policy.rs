@@ -93,7 +93,7 @@ pub struct SurfaceSettings {
     /// See [`SurfacePolicy::always_load`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub always_load: Option<Vec<Selector>>,
-    /// See [`SurfacePolicy::defer`].
+    /// What is said of whole sources, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub defer: BTreeMap<String, Defer>,
     /// See [`SurfacePolicy::catalogue_budget`].

@@ -98,7 +98,7 @@ async fn s14_later_loads_are_appended_and_earlier_messages_stay() {
         .sink(Arc::new(kept.clone()))
         .build()
         .unwrap();
-    agent.run("Go.").await;
+    let _ = agent.run("Go.").await;
     let requests = model.requests();
     assert_eq!(listed(&requests[1]), ["e", "tool_search", "b"]);
     assert_eq!(listed(&requests[2]), ["e", "tool_search", "b", "c", "a"]);
@@ -192,7 +192,7 @@ async fn s22_a_reopened_session_goes_on_with_what_it_loaded() {
     let log = SessionLog::create(dir.path(), Meta::new("script:memory")).unwrap();
     let first = model([select("c"), select("a"), Turn::text("Done.")]);
     let agent = agent_with(&first, tools()).session(log.clone()).build();
-    agent.unwrap().run("Go.").await;
+    let _ = agent.unwrap().run("Go.").await;
 
     let session = Session::read(log.path()).unwrap();
     let reasons: Vec<&str> = session
@@ -219,7 +219,7 @@ async fn s22_a_reopened_session_goes_on_with_what_it_loaded() {
     let run = agent.begin_from(session.history(), state, "And?", None);
     // A run that is stored on the way keeps it too.
     let run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
-    agent.drive(run, &toolcrib_agent::Answer::text()).await;
+    let _ = agent.drive(run, &toolcrib_agent::Answer::text()).await;
     assert_eq!(listed(&next.requests()[0]), ["e", "tool_search", "c", "a"]);
 }
 
@@ -235,10 +235,10 @@ async fn s23_a_second_prompt_begins_with_what_the_first_one_loaded() {
     let first = agent.run("Go.").await;
     let report = first.report();
     let run = agent.begin_from(report.history.clone(), report.surface.clone(), "And?", None);
-    agent.drive(run, &toolcrib_agent::Answer::text()).await;
+    let _ = agent.drive(run, &toolcrib_agent::Answer::text()).await;
     assert_eq!(listed(&model.requests()[2]), ["e", "tool_search", "b"]);
     // A run of its own does not have it.
-    agent.run("Go.").await;
+    let _ = agent.run("Go.").await;
     assert_eq!(listed(&model.requests()[3]), ["e", "tool_search"]);
 }
 
@@ -247,7 +247,7 @@ async fn s25_every_later_request_lists_what_was_loaded() {
     let look = || Turn::calls([("e", "{}")]);
     let model = model([select("b"), look(), look(), Turn::text("Done.")]);
     let agent = agent_with(&model, tools()).build().unwrap();
-    agent.run("Go.").await;
+    let _ = agent.run("Go.").await;
     for request in &model.requests()[1..] {
         assert_eq!(listed(request), ["e", "tool_search", "b"]);
     }
@@ -257,7 +257,7 @@ async fn s25_every_later_request_lists_what_was_loaded() {
 async fn s43_a_withheld_tool_that_is_called_runs_and_is_loaded() {
     let model = model([Turn::calls([("a", r#"{"q":1}"#)]), Turn::text("Done.")]);
     let agent = agent_with(&model, tools()).build().unwrap();
-    agent.run("Go.").await;
+    let _ = agent.run("Go.").await;
     let requests = model.requests();
     let ran = results(&requests[1].messages);
     assert_eq!(ran.len(), 1);
@@ -286,7 +286,7 @@ async fn s43_in_strict_mode_it_is_shown_first() {
         ..policy()
     };
     let agent = Agent::builder(model.clone()).tools(tools).surface(strict);
-    agent.build().unwrap().run("Go.").await;
+    let _ = agent.build().unwrap().run("Go.").await;
     let requests = model.requests();
     let (first, is_error) = &results(&requests[1].messages)[0];
     assert!(is_error);
@@ -303,7 +303,7 @@ async fn s43_guessed_arguments_that_cannot_be_right_return_the_schema() {
         Turn::text("Done."),
     ]);
     let agent = agent_with(&model, tools).build().unwrap();
-    agent.run("Go.").await;
+    let _ = agent.run("Go.").await;
     let requests = model.requests();
     let (text, is_error) = &results(&requests[1].messages)[0];
     assert!(*is_error && text.contains("Its schema: {"), "{text}");
@@ -334,7 +334,7 @@ async fn s45_an_unknown_name_gets_near_ones_and_the_way_to_search() {
     tools.insert(Arc::new(deferred("weather_lookup"))).unwrap();
     let model = model([Turn::calls([("weather_lokup", "{}")]), Turn::text("Done.")]);
     let agent = agent_with(&model, tools).build().unwrap();
-    agent.run("Go.").await;
+    let _ = agent.run("Go.").await;
     let (text, is_error) = &results(&model.requests()[1].messages)[0];
     assert!(is_error);
     let text = text.split("\n\n[").next().unwrap();
@@ -382,8 +382,8 @@ async fn s01_too_few_tools_are_sent_as_if_there_were_no_surface() {
     let model = model([Turn::text("One."), Turn::text("Two.")]);
     let with = agent_with(&model, few()).build().unwrap();
     let without = Agent::builder(model.clone()).tools(few()).build().unwrap();
-    with.run("Go.").await;
-    without.run("Go.").await;
+    let _ = with.run("Go.").await;
+    let _ = without.run("Go.").await;
     let requests = model.requests();
     assert_eq!(requests[0].fingerprint, requests[1].fingerprint);
     assert_eq!(requests[0].system, requests[1].system);
@@ -428,7 +428,7 @@ async fn s68_what_the_prompt_needs_is_there_in_the_first_request() {
         })
         .build()
         .unwrap();
-    agent.run("What is the rain forecast?").await;
+    let _ = agent.run("What is the rain forecast?").await;
     assert_eq!(listed(&model.requests()[2]), ["e", "tool_search", "c"]);
 }
 
@@ -441,7 +441,7 @@ async fn s73_on_the_bridge_the_plan_never_changes() {
         ..policy()
     };
     let agent = Agent::builder(model.clone()).tools(tools()).surface(bridge);
-    agent.build().unwrap().run("Go.").await;
+    let _ = agent.build().unwrap().run("Go.").await;
     let requests = model.requests();
     assert_prefixes(&requests);
     assert_eq!(listed(&requests[0]), ["e", "tool_search", "call_tool"]);

@@ -1,5 +1,7 @@
 //! What a model is shown of its tools, turn by turn.
 
+#![allow(clippy::panic)]
+
 mod activation;
 mod bridging;
 mod catalogue;
