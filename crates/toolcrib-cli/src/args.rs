@@ -96,7 +96,7 @@ Exit status: 0 answered, 1 failed, 2 wrong usage, 3 a budget ended the run witho
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// Directory to read; by default the repository around the current directory
-    #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, short = 'C', global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
 }
 
