@@ -259,6 +259,14 @@ impl Linked<'_> {
             let def = facts.def(import.def);
             let from = self.owner(def.parent);
             let node = index.node(self.file, import.def);
+            if import
+                .path
+                .first()
+                .is_some_and(|first| facts.name(*first).is_empty())
+            {
+                // Another name for something of this file.
+                continue;
+            }
             for target in self.lookup.import_targets(node, 0) {
                 if let Some(to) = self.as_node(target)
                     && to != from

@@ -265,7 +265,9 @@ impl<'i> Lookup<'i> {
             && (rest.is_empty() || all.is_empty())
         {
             // A module that is one value, or takes its members from it.
-            let values = found.iter().flat_map(|from| self.member(*from, whole, None, hops));
+            let values = found
+                .iter()
+                .flat_map(|from| self.member(*from, whole, None, hops));
             let values: Vec<Found> = values.collect();
             match rest {
                 [] => all.extend(values),

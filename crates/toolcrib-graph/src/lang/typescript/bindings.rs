@@ -1,10 +1,11 @@
 //! Variables, parameters, patterns and what tests of a type tell.
 
+use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::K;
 use super::items::{MAX_DEPTH, Reader, Visible, unquoted};
-use crate::facts::{DefIx, Flags, Term, TermId, span};
+use crate::facts::{Term, TermId, span};
 use crate::model::{NodeKind, Span};
 
 /// Parameters beyond these take nothing from the method they are given to.
@@ -279,7 +280,11 @@ impl<'s> Reader<'_, 's> {
             {
                 value = self.terms.expr(self.b, default);
             }
-            if self.kinds.of(pattern) == K::RestPattern {
+            if self.kinds.of(pattern) == K::ObjectPattern
+                && let Some(object) = ty.and_then(|ty| self.object_type(ty))
+            {
+                self.bind_members(pattern, object, visible);
+            } else if self.kinds.of(pattern) == K::RestPattern {
                 if let Some(inner) = pattern.named_child(0) {
                     self.bind(inner, value, visible, 0);
                 }
@@ -290,9 +295,56 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
+    /// The object type that an annotation writes out.
+    fn object_type<'t>(&self, annotation: Node<'t>) -> Option<Node<'t>> {
+        let ty = annotation.named_child(0)?;
+        (self.kinds.of(ty) == K::ObjectType).then_some(ty)
+    }
+
+    /// `{ one, two: other }: { one: A; two: B }`: each name by its own type.
+    fn bind_members(&mut self, pattern: Node<'_>, object: Node<'_>, visible: Visible) {
+        let mut types: FxHashMap<&'s str, TermId> = FxHashMap::default();
+        let mut cursor = object.walk();
+        for member in object.named_children(&mut cursor) {
+            if let (Some(name), Some(ty)) = (
+                member.child_by_field_name("name"),
+                member.child_by_field_name("type"),
+            ) {
+                let name = unquoted(self.b.text(name));
+                let ty = self.terms.ty(self.b, ty);
+                if ty.is_known() {
+                    types.insert(name, self.b.term(Term::Inst(ty)));
+                }
+            }
+        }
+        let mut cursor = pattern.walk();
+        for child in pattern.named_children(&mut cursor) {
+            let (key, inner) = match self.kinds.of(child) {
+                K::ShorthandPattern => (Some(child), Some(child)),
+                K::ObjectAssignment => {
+                    let left = child.child_by_field_name("left");
+                    (left, left)
+                }
+                K::PairPattern => (
+                    child.child_by_field_name("key"),
+                    child.child_by_field_name("value"),
+                ),
+                _ => (None, child.named_child(0)),
+            };
+            let value = key
+                .and_then(|key| types.get(unquoted(self.b.text(key))).copied())
+                .unwrap_or(TermId::UNKNOWN);
+            if let Some(inner) = inner {
+                self.bind(inner, value, visible, 0);
+            }
+        }
+    }
+
     /// What the method that a function is given to passes at a place.
     fn given(&mut self, passed: Option<(TermId, crate::facts::Sym)>, place: usize) -> TermId {
         match passed {
+            // A promise stands for what it promises.
+            Some((receiver, method)) if place == 0 && self.b.sym_text(method) == "then" => receiver,
             Some((receiver, method)) if place < MAX_PLACES => {
                 self.b.term(Term::Passed(receiver, method, place as u8))
             }
@@ -372,10 +424,5 @@ impl<'s> Reader<'_, 's> {
         let sym = self.b.node_name(left);
         let until = then.end_byte() as u32;
         self.b.local(sym, then.start_byte() as u32, until, value);
-    }
-
-    /// Whether a definition stands for an object with members.
-    pub(super) fn is_object(&self, def: DefIx) -> bool {
-        self.b.def(def).flags.has(Flags::OBJECT)
     }
 }

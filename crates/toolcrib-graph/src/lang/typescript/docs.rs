@@ -57,8 +57,7 @@ impl<'s> Reader<'_, 's> {
     /// The comment that waits documents nothing.
     pub(super) fn let_go(&mut self) {
         if let Some(waiting) = self.waiting.take() {
-            self.b
-                .words(waiting.scope, waiting.span, TextKind::Comment);
+            self.b.words(waiting.scope, waiting.span, TextKind::Comment);
         }
     }
 

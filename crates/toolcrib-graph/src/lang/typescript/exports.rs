@@ -216,8 +216,7 @@ impl<'s> Reader<'_, 's> {
             return;
         }
         if self.is_function(inner) {
-            let def =
-                self.named_function(DefIx::ROOT, span(node), inner, name, NodeKind::Function);
+            let def = self.named_function(DefIx::ROOT, span(node), inner, name, NodeKind::Function);
             self.b.def_mut(def).exported = true;
             return;
         }

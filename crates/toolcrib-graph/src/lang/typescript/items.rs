@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use super::docs::Waiting;
 use super::terms::{Terms, either};
-use super::{K, Kinds};
+use super::{Dialect, K, Kinds};
 use crate::facts::{Builder, DefIx, Flags, ListRange, NewDef, Sym, Term, TermId, TypeParam, span};
 use crate::lang::walk;
 use crate::model::{NodeKind, Span, TextKind};
@@ -27,6 +27,8 @@ pub(super) struct Reader<'b, 's> {
     pub(super) kinds: Kinds,
     pub(super) terms: Terms,
     pub(super) is_test_file: bool,
+    /// Assignments declare fields, since nothing else can.
+    pub(super) is_untyped: bool,
     pub(super) waiting: Option<Waiting>,
     /// The callee of the call entered last, which is no mention.
     pub(super) callee: usize,
@@ -76,6 +78,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
         kinds,
         terms: Terms::new(kinds),
         is_test_file: super::blocks::is_test_path(path),
+        is_untyped: Dialect::of(path) == Dialect::Script,
         waiting: None,
         callee: 0,
         blocks: Vec::new(),
@@ -283,9 +286,8 @@ impl<'s> Reader<'_, 's> {
         let doc = self.doc_before(start);
         let owner = self.b.def(parent).kind;
         let of_module = matches!(owner, NodeKind::File | NodeKind::Module);
-        let exported = of_module
-            && self.exporting.1 == parent
-            && span.start_byte < self.exporting.0;
+        let exported =
+            of_module && self.exporting.1 == parent && span.start_byte < self.exporting.0;
         let def = self.b.add_to(
             parent,
             None,
@@ -304,7 +306,12 @@ impl<'s> Reader<'_, 's> {
         } else {
             self.let_go();
         }
-        if !of_module && !matches!(owner, NodeKind::Function | NodeKind::Method | NodeKind::Test) {
+        if !of_module
+            && !matches!(
+                owner,
+                NodeKind::Function | NodeKind::Method | NodeKind::Test
+            )
+        {
             self.visible_members.push(def);
         }
         def
@@ -440,7 +447,10 @@ impl<'s> Reader<'_, 's> {
     fn bare_enum_member(&mut self, node: Node<'_>) {
         let scope = self.b.scope();
         if self.b.def(scope).kind == NodeKind::Enum
-            && self.bodies.last().is_some_and(|body| body.def == Some(scope))
+            && self
+                .bodies
+                .last()
+                .is_some_and(|body| body.def == Some(scope))
         {
             self.enum_member(node, Some(node));
         }
@@ -834,8 +844,10 @@ impl<'s> Reader<'_, 's> {
             return;
         };
         let mut inner = function;
-        while matches!(self.kinds.of(inner), K::Parenthesized | K::NonNull | K::Instantiation)
-            && let Some(next) = inner.named_child(0)
+        while matches!(
+            self.kinds.of(inner),
+            K::Parenthesized | K::NonNull | K::Instantiation
+        ) && let Some(next) = inner.named_child(0)
         {
             inner = next;
         }
@@ -895,8 +907,11 @@ impl<'s> Reader<'_, 's> {
                     said.declares_field = true;
                     said.is_private = self.b.text(child) != "public";
                 }
-                "property_identifier" | "private_property_identifier" | "formal_parameters"
-                | "statement_block" | "identifier" => break,
+                "property_identifier"
+                | "private_property_identifier"
+                | "formal_parameters"
+                | "statement_block"
+                | "identifier" => break,
                 _ => {}
             }
         }

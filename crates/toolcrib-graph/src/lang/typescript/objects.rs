@@ -31,8 +31,7 @@ impl<'s> Reader<'_, 's> {
         let value = node.child_by_field_name("value");
         let declared = node.child_by_field_name("type");
         if let Some(function) = value.filter(|v| self.is_function(*v)) {
-            let def =
-                self.named_function(owner, span(node), function, text, NodeKind::Method);
+            let def = self.named_function(owner, span(node), function, text, NodeKind::Method);
             self.hide_private(def, text, said.is_private);
             if said.is_static {
                 self.b.def_mut(def).flags.set(Flags::STATIC);
@@ -130,15 +129,16 @@ impl<'s> Reader<'_, 's> {
             return false;
         }
         let mut cursor = value.walk();
-        let has_members = value.named_children(&mut cursor).any(|member| {
-            match self.kinds.of(member) {
-                K::Method | K::Shorthand => true,
-                K::Pair => member
-                    .child_by_field_name("value")
-                    .is_some_and(|value| self.is_telling(value)),
-                _ => false,
-            }
-        });
+        let has_members =
+            value
+                .named_children(&mut cursor)
+                .any(|member| match self.kinds.of(member) {
+                    K::Method | K::Shorthand => true,
+                    K::Pair => member
+                        .child_by_field_name("value")
+                        .is_some_and(|value| self.is_telling(value)),
+                    _ => false,
+                });
         if has_members {
             self.taken.insert(value.id(), def);
             self.b.def_mut(def).flags.set(Flags::OBJECT);
@@ -255,7 +255,12 @@ impl<'s> Reader<'_, 's> {
 
     /// A field that a method of a class gives a value without declaring it.
     fn own_field(&mut self, node: Node<'_>, name: Node<'_>, right: Node<'_>) {
-        let Some(method) = self.functions.iter().rev().find_map(|function| function.def) else {
+        let Some(method) = self
+            .functions
+            .iter()
+            .rev()
+            .find_map(|function| function.def)
+        else {
             return;
         };
         let class = self.b.def(method).parent;
@@ -267,9 +272,8 @@ impl<'s> Reader<'_, 's> {
         let key = (class, sym, false);
         let value = self.terms.expr(self.b, right);
         let scope = self.b.scope();
-        if self.declared.insert((class, sym)) {
-            let def =
-                self.define_in(class, span(node), node.end_byte(), NodeKind::Field, text);
+        if self.is_untyped && self.declared.insert((class, sym)) {
+            let def = self.define_in(class, span(node), node.end_byte(), NodeKind::Field, text);
             self.hide_private(def, text, false);
             self.overloads.insert(key, def);
             self.b.value(def, scope, value);

@@ -234,12 +234,7 @@ impl<'a> Project<'a> {
 
     /// A script at a path, with what may be left out of it.
     fn probe(&self, path: &str) -> Option<u32> {
-        let file = |path: &str| {
-            self.by_path
-                .get(path)
-                .copied()
-                .filter(|_| is_script(path))
-        };
+        let file = |path: &str| self.by_path.get(path).copied().filter(|_| is_script(path));
         if let Some(found) = file(path) {
             return Some(found);
         }
@@ -409,7 +404,9 @@ fn normal(dir: &str, path: &str) -> Option<String> {
 fn is_in(dir: &str, outer: &str) -> bool {
     outer.is_empty()
         || dir == outer
-        || dir.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
+        || dir
+            .strip_prefix(outer)
+            .is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn split(path: &str) -> (&str, &str) {

@@ -177,9 +177,8 @@ impl Terms {
             "||" | "??" | "&&" => self.sides(b, node, &["left", "right"]),
             "+" => {
                 let is_text = ["left", "right"].iter().any(|side| {
-                    node.child_by_field_name(side).is_some_and(|side| {
-                        matches!(self.kinds.of(side), K::String | K::Template)
-                    })
+                    node.child_by_field_name(side)
+                        .is_some_and(|side| matches!(self.kinds.of(side), K::String | K::Template))
                 });
                 if is_text {
                     builtin_value(b, "String")
@@ -276,7 +275,11 @@ impl Terms {
 
     /// The value of a body's last statement when that returns one.
     fn only_return<'t>(&self, body: Node<'t>) -> Option<Node<'t>> {
-        let last = body.named_child(u32::try_from(body.named_child_count()).ok()?.checked_sub(1)?)?;
+        let last = body.named_child(
+            u32::try_from(body.named_child_count())
+                .ok()?
+                .checked_sub(1)?,
+        )?;
         if self.kinds.of(last) == K::Return {
             last.named_child(0)
         } else {
