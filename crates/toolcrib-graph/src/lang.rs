@@ -7,6 +7,7 @@
 
 pub(crate) mod python;
 pub(crate) mod rust;
+mod typescript;
 mod walk;
 
 use tree_sitter::Node;
@@ -62,10 +63,25 @@ pub(crate) trait LanguageRules: Send + Sync {
 
     /// Puts the language's files into the tree of modules.
     fn place(&self, placement: &mut Placement<'_>);
+
+    /// One name can be a type and, as another definition, a value.
+    fn types_apart(&self) -> bool {
+        false
+    }
+
+    /// The member of a module that stands for it where all of it is imported.
+    fn module_value(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Every language with rules.
-pub(crate) static RULES: &[&dyn LanguageRules] = &[&rust::Rust, &python::Python];
+pub(crate) static RULES: &[&dyn LanguageRules] = &[
+    &rust::Rust,
+    &python::Python,
+    &typescript::TypeScript,
+    &typescript::JavaScript,
+];
 
 /// Index into [`RULES`] of the language of a path.
 pub(crate) fn rules_for(path: &str) -> Option<usize> {

@@ -15,7 +15,10 @@ impl Eval<'_> {
 
     fn called_inner(&mut self, cx: Cx, callee: &Ty, given: &[Ty]) -> Ty {
         match callee {
-            Ty::Any(all) => Ty::any(all.iter().map(|ty| self.called(cx, ty, given)).collect()),
+            Ty::Any(all) => {
+                let all = self.apart(cx, all, false);
+                Ty::any(all.iter().map(|ty| self.called(cx, ty, given)).collect())
+            }
             Ty::Def(node, args) => self.called_def(cx, *node, args, given),
             Ty::Bound(node, receiver) => self.result_of(*node, receiver),
             Ty::Closure(result) => (**result).clone(),

@@ -138,6 +138,7 @@ fn link_file(lookup: &Lookup<'_>, relations: &Relations, file: u32) -> (Vec<Edge
             out.reference(from, target, via, mention.line);
         }
     }
+    out.routes(&mut eval);
     out.imports();
     out.types();
     out.overrides();
@@ -225,6 +226,32 @@ impl Linked<'_> {
         self.edge(from, EdgeKind::References, to, origin, line);
     }
 
+    /// A route leads to the handler that it is given.
+    fn routes(&mut self, eval: &mut Eval<'_>) {
+        let index = self.lookup.index;
+        let facts = &index.facts[self.file as usize];
+        for (ix, def) in (0u32..).zip(&facts.defs) {
+            if def.kind != NodeKind::Route {
+                continue;
+            }
+            let route = index.node(self.file, DefIx(ix));
+            for value in facts.values_of(DefIx(ix)) {
+                eval.begin();
+                let cx = Cx {
+                    file: self.file,
+                    scope: value.scope,
+                };
+                let ty = eval.eval(cx, value.term);
+                if let Ty::Def(handler, _) | Ty::Bound(handler, _) = ty
+                    && index.def(handler).kind.is_callable()
+                {
+                    let line = def.span.start_line;
+                    self.edge(route, EdgeKind::RoutesTo, handler, origin(eval.via), line);
+                }
+            }
+        }
+    }
+
     fn imports(&mut self) {
         let index = self.lookup.index;
         let facts = &index.facts[self.file as usize];
@@ -232,6 +259,14 @@ impl Linked<'_> {
             let def = facts.def(import.def);
             let from = self.owner(def.parent);
             let node = index.node(self.file, import.def);
+            if import
+                .path
+                .first()
+                .is_some_and(|first| facts.name(*first).is_empty())
+            {
+                // Another name for something of this file.
+                continue;
+            }
             for target in self.lookup.import_targets(node, 0) {
                 if let Some(to) = self.as_node(target)
                     && to != from

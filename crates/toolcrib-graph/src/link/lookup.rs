@@ -275,7 +275,35 @@ impl<'i> Lookup<'i> {
         if import.binds_root {
             return found;
         }
-        self.walk_modules(found, rest, import, hops)
+        let Some(whole) = RULES[language].module_value() else {
+            return self.walk_modules(found, rest, import, hops);
+        };
+        let mut all = self.walk_modules(found.clone(), rest, import, hops);
+        if let Some(whole) = index.names.find(whole)
+            && !import.glob
+            && (rest.is_empty() || all.is_empty())
+        {
+            // A module that is one value, or takes its members from it.
+            let values = found
+                .iter()
+                .flat_map(|from| self.member(*from, whole, None, hops));
+            let values: Vec<Found> = values.collect();
+            match rest {
+                [] => all.extend(values),
+                [name] if &**index.names.text(*name) == "default" => {
+                    all.extend(values);
+                    if all.is_empty() {
+                        all.extend(found);
+                    }
+                }
+                [name, ..] => {
+                    for value in values {
+                        all.extend(self.member(value, *name, None, hops));
+                    }
+                }
+            }
+        }
+        all
     }
 
     /// Inner names of a path are modules first, the last one a member first.
