@@ -137,9 +137,9 @@ impl Surface {
 impl Inventory {
     /// Reads a prompt by looking for the tools that fit it: they are what it needs,
     /// and their domains what it is about. `Reading::default()` when nothing can be
-    /// withheld or the policy turns reading off.
+    /// withheld, the policy turns reading off, or the array must not grow.
     pub fn read(&self, prompt: &str) -> Reading {
-        if self.inactive.is_some() || !self.policy.reading {
+        if self.inactive.is_some() || !self.policy.reading || !self.route.grows() {
             return Reading::default();
         }
         let how = Search {
