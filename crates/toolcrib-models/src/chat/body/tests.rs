@@ -391,7 +391,7 @@ fn turns() -> Vec<(usize, Message)> {
     let turn = |n: usize| {
         let call = call(&format!("c{n}"), "tool_search", "{}");
         let mut result = ToolResult::text(&call, format!("Found {n}."), false);
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             result.loaded = vec![ToolName::parse(&format!("d{}", n / 2)).unwrap()];
         }
         (n / 2 + 1, Message::Tool(result))
