@@ -69,7 +69,9 @@ impl Loads {
         if state.loaded().is_empty() {
             return agent.plan.clone();
         }
-        Arc::new(Surface::of(&self.inventory, state).plan(agent.plan.system()))
+        let most = agent.model.profile().max_tools.unwrap_or(usize::MAX);
+        let surface = Surface::of(&self.inventory, state);
+        Arc::new(surface.plan_within(agent.plan.system(), most))
     }
 }
 
