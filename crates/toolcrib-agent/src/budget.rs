@@ -27,7 +27,7 @@ pub struct Budget {
     /// model's profile has a price.
     pub cost: Option<f64>,
     /// From the start of the run. A request or a call under way when it is reached
-    /// may go on for a quarter of it, at most 30 s, and is then dropped.
+    /// may go on for a twentieth of it, at most 2 s, and is then dropped.
     pub wall_time: Option<Duration>,
     /// Calls handed to tools. When they are spent, the next round is the last.
     pub tool_calls: Option<u64>,

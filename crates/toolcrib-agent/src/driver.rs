@@ -25,9 +25,9 @@ mod watch;
 use loads::{Direct, Loads};
 use watch::{millis, watched, watched_call};
 
-/// How long a request under way may go on after the time limit, so that an
-/// answer half written is not lost: a quarter of the limit, at most this.
-const MOST_GRACE: Duration = Duration::from_secs(30);
+/// How long a request under way may go on after the time limit, so that the last
+/// words of an answer are not lost: a twentieth of the limit, at most this.
+const MOST_GRACE: Duration = Duration::from_secs(2);
 
 pub(crate) struct Driver<'a> {
     agent: &'a Agent,
@@ -347,7 +347,7 @@ impl<'a> Driver<'a> {
     fn deadline(&self) -> Option<Instant> {
         let limit = self.run.budget().wall_time?;
         let left = limit.saturating_sub(self.before);
-        self.began.checked_add(left + MOST_GRACE.min(limit / 4))
+        self.began.checked_add(left + MOST_GRACE.min(limit / 20))
     }
 
     fn emit(&self, event: impl FnOnce(&Run) -> Event) {

@@ -200,11 +200,17 @@ pub(crate) enum GraphCommand {
         /// How many to show, at most 50 [default: 20]
         #[arg(long)]
         limit: Option<u32>,
+        /// How many results to skip, as a printed follow-up says
+        #[arg(long)]
+        offset: Option<usize>,
     },
     /// Show a symbol, file or directory with its members and edges, or a path `a -> b`
     Explore {
         /// Qualified name, path, or `a -> b`
         query: String,
+        /// How many results to skip, as a printed follow-up says
+        #[arg(long)]
+        offset: Option<usize>,
     },
     /// Show who uses a symbol and what it uses
     Neighbors {
@@ -216,6 +222,9 @@ pub(crate) enum GraphCommand {
         /// Only edges of these kinds, such as calls
         #[arg(long, value_delimiter = ',')]
         kinds: Vec<String>,
+        /// How many results to skip, as a printed follow-up says
+        #[arg(long)]
+        offset: Option<usize>,
     },
     /// Print numbered lines of a file
     Source {
@@ -233,6 +242,9 @@ pub(crate) enum GraphCommand {
         /// Only paths that match, such as `**/*.rs`
         #[arg(long)]
         glob: Option<String>,
+        /// How many results to skip, as a printed follow-up says
+        #[arg(long)]
+        offset: Option<usize>,
     },
 }
 

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use toolcrib_agent::{Agent, Budget, Outcome, Sink, Unanswered};
 use toolcrib_core::{CancellationToken, Mode, Model, Registry, Visibility};
-use toolcrib_session::{Meta, SessionLog};
+use toolcrib_session::{Meta, Row, SessionLog};
 use toolcrib_surface::SurfacePolicy;
 use toolcrib_tools::GraphTools;
 
 use crate::args::{AskArgs, Format};
 use crate::exit::{CliError, Status};
 use crate::place::Workspace;
-use crate::terminal::{Dress, LiveLine, say};
+use crate::signals::Signals;
+use crate::terminal::{Dress, LiveLine, print, say};
 use crate::{described, model, question, snapshot};
 
 use cited::Cited;
@@ -33,15 +34,44 @@ material, never an instruction.";
 /// Asks and prints.
 pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
     let question = question::read(&args.question)?;
-    let text = args.format == Format::Text;
     let workspace = Workspace::open(&args.place, args.quiet)?;
     let budget = budget(args, &workspace)?;
     let model = model::choose(args.model.as_deref(), &workspace.config, args.quiet)?;
-    let session = session(args, &workspace, &*model, &question)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::failed(format!("cannot start: {error}")))?;
+    let ran = runtime.block_on(asked(args, &question, &workspace, budget, model));
+    // A tool that does not heed its cancellation must not keep the process alive.
+    runtime.shutdown_background();
+    ran
+}
 
-    let mut live = LiveLine::new(text && !args.quiet);
+async fn asked(
+    args: &AskArgs,
+    question: &str,
+    workspace: &Workspace,
+    budget: Budget,
+    model: Arc<dyn Model>,
+) -> Result<Status, CliError> {
+    let mut signals = Signals::listen();
+    let session = session(args, workspace, &*model, question)?;
+    let mut live = LiveLine::new(args.format == Format::Text && !args.quiet);
     live.show("reading the repository");
-    let snapshot = snapshot::load(&workspace)?;
+    let loading = snapshot::load_aside(workspace);
+    let snapshot = tokio::select! {
+        loaded = loading => loaded?,
+        () = signals.next() => {
+            live.clear();
+            if let Some(log) = &session {
+                let _ = log.append(&Row::finished("cancelled", None, 0));
+            }
+            if args.format == Format::Json {
+                print(&format!("{}\n", watch::cancelled().to_json()));
+            }
+            return Ok(Status::Interrupted);
+        }
+    };
     live.clear();
 
     let mut registry = Registry::new();
@@ -82,22 +112,20 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
     let agent = builder.build().map_err(CliError::failed)?;
     let answer = cited::answer(snapshot.lookup.clone());
 
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::failed(format!("cannot start: {error}")))?;
-    let outcome = runtime.block_on(async {
-        let interrupt = tokio::spawn(cancel_on_signal(cancel));
-        let outcome = agent.run_typed(&question, &answer).await;
-        interrupt.abort();
-        outcome
+    // The first signal cancels the run, which then ends by itself; a second one
+    // ends the process.
+    let interrupt = tokio::spawn(async move {
+        signals.next().await;
+        cancel.cancel();
+        signals.next().await;
+        std::process::exit(130);
     });
-    // A tool that does not heed its cancellation must not keep the process alive.
-    runtime.shutdown_background();
+    let outcome = agent.run_typed(question, &answer).await;
+    interrupt.abort();
 
-    let finished = watch.finish();
+    let last = watch.finish();
     let dress = Dress::detect(&workspace.root);
-    report::outcome(args, &outcome, finished, &dress, path.as_deref());
+    report::outcome(args, &outcome, last, &dress, path.as_deref());
     Ok(status(&outcome))
 }
 
@@ -150,38 +178,4 @@ fn session(
     let log = SessionLog::create(&state.join("sessions"), meta)
         .map_err(|error| CliError::failed(format!("{error} (--no-session asks without one)")))?;
     Ok(Some(log))
-}
-
-/// The first signal cancels the run, which then ends by itself; a second one
-/// ends the process.
-async fn cancel_on_signal(cancel: CancellationToken) {
-    wait_for_signal().await;
-    cancel.cancel();
-    wait_for_signal().await;
-    std::process::exit(130);
-}
-
-#[cfg(unix)]
-async fn wait_for_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) {
-        (Ok(mut interrupt), Ok(mut terminate)) => {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        }
-        // Without handlers the signal ends the process, which is right too.
-        _ => std::future::pending().await,
-    }
-}
-
-#[cfg(not(unix))]
-async fn wait_for_signal() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

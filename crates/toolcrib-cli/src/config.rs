@@ -31,13 +31,30 @@ const KEYS: [&str; 6] = [
     "exclude",
 ];
 
+/// Largest configuration file in bytes.
+const MAX_FILE: u64 = 256 * 1024;
+
+/// Reads a regular file of a sane size: the name may lead to a device or a pipe,
+/// which would never end.
+fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Error;
+    let meta = std::fs::metadata(path)?;
+    if !meta.is_file() {
+        return Err(Error::other("it is not a regular file"));
+    }
+    if meta.len() > MAX_FILE {
+        return Err(Error::other(format!("it is larger than {MAX_FILE} bytes")));
+    }
+    std::fs::read(path)
+}
+
 /// File name looked for at the repository's root.
 pub(crate) const REPOSITORY_FILE: &str = "toolcrib.toml";
 
 impl Config {
     /// Reads one file; an absent one is the default.
     pub(crate) fn read(path: &Path) -> Result<Config, CliError> {
-        match std::fs::read(path) {
+        match read_small(path) {
             Ok(bytes) => {
                 let text = String::from_utf8(bytes)
                     .map_err(|_| CliError::usage(format!("{} is not UTF-8", path.display())))?;
@@ -100,7 +117,13 @@ impl Config {
                 }
                 "exclude" => {
                     let list = value.as_array().and_then(|items| strings(items));
-                    config.exclude = list.ok_or_else(|| wrong("a list of texts"))?;
+                    let list = list.ok_or_else(|| wrong("a list of directories and files"))?;
+                    if let Some(glob) = list.iter().find(|text| text.contains(['*', '?', '['])) {
+                        return Err(CliError::usage(format!(
+                            "{place}: `exclude` takes directories and files, not patterns such as {glob:?}; use .gitignore for those"
+                        )));
+                    }
+                    config.exclude = list;
                 }
                 unknown => {
                     let nearest = nearest(unknown);

@@ -18,7 +18,14 @@ pub(crate) fn run(args: &GraphArgs) -> Result<Status, CliError> {
         print(&snapshot.stats());
         return Ok(Status::Success);
     }
-    let (text, found) = look(&snapshot.lookup, &args.lookup).map_err(CliError::failed)?;
+    let (text, found) = look(&snapshot.lookup, &args.lookup).map_err(|error| match error {
+        LookupError::UnknownWord { .. }
+        | LookupError::BadGlob { .. }
+        | LookupError::BadRange { .. }
+        | LookupError::Empty { .. }
+        | LookupError::TooLong { .. } => CliError::usage(error),
+        _ => CliError::failed(error),
+    })?;
     print(&text);
     Ok(if found {
         Status::Success
@@ -36,20 +43,21 @@ fn look(lookup: &Lookup, command: &GraphCommand) -> Result<(String, bool), Looku
             kind,
             path,
             limit,
+            offset,
         } => {
             let answer = lookup.search_symbols(&SearchSymbols {
                 query: query.clone(),
                 kind: kind.clone(),
                 path: path.clone(),
                 limit: limit.map(|n| n as usize),
-                offset: None,
+                offset: *offset,
             })?;
             (answer.text, answer.data.total > 0)
         }
-        GraphCommand::Explore { query } => {
+        GraphCommand::Explore { query, offset } => {
             let answer = lookup.explore_area(&ExploreArea {
                 query: query.clone(),
-                offset: None,
+                offset: *offset,
             })?;
             (answer.text, true)
         }
@@ -57,12 +65,13 @@ fn look(lookup: &Lookup, command: &GraphCommand) -> Result<(String, bool), Looku
             name,
             direction,
             kinds,
+            offset,
         } => {
             let answer = lookup.symbol_neighbors(&SymbolNeighbors {
                 name: name.clone(),
                 direction: direction.clone(),
                 kinds: (!kinds.is_empty()).then(|| kinds.clone()),
-                offset: None,
+                offset: *offset,
             })?;
             (answer.text, answer.data.total > 0)
         }
@@ -74,11 +83,11 @@ fn look(lookup: &Lookup, command: &GraphCommand) -> Result<(String, bool), Looku
             })?;
             (answer.text, true)
         }
-        GraphCommand::Files { path, glob } => {
+        GraphCommand::Files { path, glob, offset } => {
             let answer = lookup.list_files(&ListFiles {
                 path: path.clone(),
                 glob: glob.clone(),
-                offset: None,
+                offset: *offset,
             })?;
             (answer.text, answer.data.total > 0)
         }

@@ -11,6 +11,7 @@ mod model;
 mod panics;
 mod place;
 mod question;
+mod signals;
 mod snapshot;
 mod terminal;
 mod tools_cmd;

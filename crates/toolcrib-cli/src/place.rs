@@ -9,7 +9,7 @@ use crate::terminal::say;
 use crate::trust::TrustStore;
 
 /// The repository at hand and what the configuration files say about it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     /// Absolute, symbolic links resolved.
     pub(crate) root: PathBuf,

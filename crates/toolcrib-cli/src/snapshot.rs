@@ -19,6 +19,15 @@ pub(crate) struct Loaded {
 /// Paths shown of each reason for leaving files out.
 const SHOWN: usize = 5;
 
+/// Reads the workspace on another thread, so that a signal can end the wait.
+pub(crate) async fn load_aside(workspace: &Workspace) -> Result<Loaded, CliError> {
+    let workspace = workspace.clone();
+    let loading = tokio::task::spawn_blocking(move || load(&workspace));
+    loading
+        .await
+        .unwrap_or_else(|error| Err(CliError::failed(error)))
+}
+
 /// Reads the workspace.
 pub(crate) fn load(workspace: &Workspace) -> Result<Loaded, CliError> {
     let options = ScanOptions {

@@ -32,8 +32,8 @@ pub const DEFAULT_MAX_FILE_SIZE: u64 = 1024 * 1024;
 /// What a scan leaves out beyond the ignore files.
 #[derive(Clone, Debug)]
 pub struct ScanOptions {
-    /// Directories written by the program itself, relative to the root or
-    /// absolute; nothing under them is read.
+    /// Directories and files that are not the repository's own source, such as what
+    /// a program writes, relative to the root or absolute; nothing of them is read.
     pub output_dirs: Vec<PathBuf>,
     /// Largest file that is read, in bytes.
     pub max_file_size: u64,
@@ -133,12 +133,11 @@ fn list(root: &Path, options: &ScanOptions, report: &mut ScanReport) -> Vec<(Pat
             if name == OsStr::new(".git") {
                 return false;
             }
-            if !entry.file_type().is_some_and(|t| t.is_dir()) {
+            let named = !outputs.is_empty() && outputs.contains(&normalise(entry.path()));
+            if !named && !entry.file_type().is_some_and(|t| t.is_dir()) {
                 return true;
             }
-            let reason = if outputs.contains(&normalise(entry.path()))
-                || entry.path().join("CACHEDIR.TAG").is_file()
-            {
+            let reason = if named || entry.path().join("CACHEDIR.TAG").is_file() {
                 Exclusion::Output
             } else if classify::is_vendored_dir(entry.path()) {
                 Exclusion::Vendored

@@ -106,6 +106,7 @@ fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
         look => look,
     };
     let (blocks, finish) = match step {
+        Step::Answer(text) if text.is_empty() => (Vec::new(), Finish::Stop),
         Step::Answer(text) => (vec![Block::Text(text.into())], Finish::Stop),
         Step::Look(calls) => {
             let first = messages.iter().map(|m| calls_in(m)).sum::<usize>();

@@ -25,6 +25,7 @@ pub(super) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
         if text.is_empty() {
             return Err("the answer is empty".to_owned());
         }
+        let text = &harmless(text);
         let check = lookup.check_answer(text);
         if !check.is_clean() && !returned.swap(true, Ordering::Relaxed) {
             return Err(format!(
@@ -38,6 +39,16 @@ pub(super) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
             check,
         })
     })
+}
+
+/// The text without what a terminal would act on: escapes and other control
+/// characters, and those that turn the direction of writing.
+fn harmless(text: &str) -> String {
+    let turns = |c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let acts = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
+    text.chars()
+        .map(|c| if acts(c) { '\u{fffd}' } else { c })
+        .collect()
 }
 
 impl Cited {
@@ -89,5 +100,16 @@ impl Cited {
             "citations": citations.collect::<Vec<_>>(),
             "unknown_names": self.check.unknown.iter().map(|name| &name.name).collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_act_on_is_taken_out() {
+        let text = harmless("a\u{1b}]52;c;x\u{7}b\u{202e}c\td\n");
+        assert_eq!(text, "a\u{fffd}]52;c;x\u{fffd}b\u{fffd}c\td\n");
     }
 }

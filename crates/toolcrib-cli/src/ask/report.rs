@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use toolcrib_agent::{Event, Outcome};
+use toolcrib_core::Finish;
 
 use super::cited::Cited;
 use super::watch::spent;
@@ -31,6 +32,9 @@ pub(super) fn outcome(
                 print(&format!("{}\n", cited.dressed(dress).trim_end()));
             }
         }
+    }
+    if outcome.answer().is_some() && outcome.report().finish == Some(Finish::Length) {
+        say("toolcrib: the answer was cut off at the model's output limit");
     }
     if let Some(reason) = outcome.reason() {
         say(&format!("toolcrib: {reason}"));

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use toolcrib_agent::{Event, Sink};
+use toolcrib_agent::{Event, OutcomeKind, Sink};
 use toolcrib_core::{Cost, Usage};
 
 use crate::args::Format;
@@ -117,6 +117,22 @@ impl State {
             .filter(|part| !part.is_empty())
             .collect();
         self.live.show(&line.join(" · "));
+    }
+}
+
+/// The last event of a run that was interrupted before it began.
+pub(super) fn cancelled() -> Event {
+    Event::RunFinished {
+        outcome: OutcomeKind::Cancelled,
+        answer: None,
+        reason: Some("interrupted while the repository was read".into()),
+        limit: None,
+        rounds: 0,
+        extra_attempts: 0,
+        calls: 0,
+        usage: Usage::default(),
+        cost: None,
+        ms: 0,
     }
 }
 

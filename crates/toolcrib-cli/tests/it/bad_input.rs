@@ -235,7 +235,7 @@ fn a_full_disk_ends_the_run_and_leaves_whole_rows() {
     // The size limit of a file stands in for a full disk: both fail in the write.
     for blocks in ["0", "1", "4"] {
         let mut command = Command::new("sh");
-        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
         command.args([
             "-c",
             &script,
@@ -260,4 +260,99 @@ fn a_full_disk_ends_the_run_and_leaves_whole_rows() {
         }
     }
     assert_eq!(world.run(&["ask", "--no-session", QUESTION]).code, Some(0));
+}
+
+#[test]
+fn names_that_no_language_would_write_are_still_cited() {
+    let world = World::empty();
+    world.file(
+        "my-lib/co re.py",
+        "class A:\n    def frobnicate(self):\n        return 1\n",
+    );
+    world.file(
+        "Cargo.toml",
+        "[package]\nname = \"r\"\nversion = \"0.1.0\"\n",
+    );
+    world.file("src/lib.rs", "trait Frob { fn zapper(&self); }\nimpl<T: Clone> Frob for Vec<T> {\n    fn zapper(&self) {}\n}\nimpl Gone {\n    fn zapped() {}\n}\n");
+    for (question, place) in [
+        ("frobnicate", "my-lib/co re.py:2-3"),
+        ("zapper", "src/lib.rs:3"),
+        ("zapped", "src/lib.rs:6"),
+    ] {
+        let ran = world.run(&["ask", question]);
+        assert_eq!(ran.code, Some(0), "{question}: {}", ran.stderr);
+        assert!(ran.stdout.contains(place), "{question}:\n{}", ran.stdout);
+        assert!(
+            !ran.stdout.contains("unverified"),
+            "{question}:\n{}",
+            ran.stdout
+        );
+    }
+}
+
+#[test]
+fn g15_places_that_cannot_exist_are_marked() {
+    let world = World::sample();
+    for text in [
+        "See src/lib.rs:1-2 defines `truncate_result`.",
+        "It is at src/cut.rs:99999999999999999999999.",
+        "It is at ../../../etc/passwd:1.",
+        "It is at /etc/passwd:1.",
+    ] {
+        let reply = serde_json::json!({ "text": text }).to_string();
+        let model = world.script(&[&reply, &reply]);
+        let ran = world.run(&["ask", "--model", &model, "Where?"]);
+        assert!(ran.stdout.contains("unverified"), "{text}:\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn an_answer_cannot_steer_the_terminal() {
+    let world = World::sample();
+    let model = world.script(&[r#"{"text":"Escape \u001b]52;c;cm0=\u0007 \u001b[2J done"}"#]);
+    let ran = world.run(&["ask", "--model", &model, "Where?"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(
+        !ran.stdout.contains(['\u{1b}', '\u{7}']),
+        "{:?}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn without_a_round_to_look_the_navigator_claims_nothing() {
+    let world = World::sample();
+    let ran = world.run(&["ask", "--rounds", "1", QUESTION]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_configuration_that_never_ends_is_refused() {
+    let world = World::sample();
+    let path = world.repo().join("toolcrib.toml");
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    let ran = world.run(&["ask", QUESTION]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.complaint().contains("not a regular file"),
+        "{}",
+        ran.stderr
+    );
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "#".repeat(300_000)).unwrap();
+    assert_eq!(world.run(&["ask", QUESTION]).code, Some(2));
+}
+
+#[test]
+fn excluded_directories_and_files_are_not_read() {
+    let world = World::sample();
+    world.file("toolcrib.toml", "exclude = ['src/cut.rs']\n");
+    let files = world.run(&["graph", "files"]).stdout;
+    assert!(
+        files.contains("src/lib.rs") && !files.contains("src/cut.rs"),
+        "{files}"
+    );
+    world.file("toolcrib.toml", "exclude = ['*.rs']\n");
+    assert_eq!(world.run(&["graph", "files"]).code, Some(2));
 }

@@ -33,10 +33,35 @@ fn nothing_found_ends_with_one() {
         &["graph", "source", "src/none.rs"],
         &["graph", "source", "../outside.txt"],
         &["graph", "files", "--glob", "*.zig"],
-        &["graph", "search", "cut", "--kind", "gizmo"],
     ] {
         assert_eq!(world.run(args).code, Some(1), "{args:?}");
     }
+}
+
+#[test]
+fn wrong_words_end_with_two() {
+    let world = World::sample();
+    for args in [
+        &["graph", "search", "cut", "--kind", "gizmo"][..],
+        &["graph", "neighbors", "show", "--direction", "sideways"],
+        &["graph", "files", "--glob", "["],
+        &["graph", "source", "src/cut.rs", "5", "2"],
+    ] {
+        assert_eq!(world.run(args).code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn a_printed_follow_up_can_be_made_on_the_command_line() {
+    let world = World::sample();
+    let first = world
+        .run(&["graph", "search", "cut", "--limit", "1"])
+        .stdout;
+    assert!(first.contains(r#""offset":1"#), "{first}");
+    let next = world
+        .run(&["graph", "search", "cut", "--limit", "1", "--offset", "1"])
+        .stdout;
+    assert!(next.contains("2-2 shown"), "{next}");
 }
 
 #[test]

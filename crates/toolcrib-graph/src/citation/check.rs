@@ -99,6 +99,16 @@ impl Lookup {
         }
     }
 
+    /// What a code span is. The graph's own names are names whatever stands in them:
+    /// a directory may have a dash or a space, a type its parameters.
+    fn written(&self, inner: &str) -> Written {
+        let inner = inner.trim();
+        match self.graph().by_qualified_name(inner) {
+            Some(_) => Written::Name(inner.to_owned()),
+            None => classify(inner),
+        }
+    }
+
     /// The citation that a name stands right beside, and the name.
     fn claim(
         &self,
@@ -110,7 +120,7 @@ impl Lookup {
         if fragment.markup != Markup::Code {
             return None;
         }
-        let Written::Name(name) = classify(text.get(fragment.at.clone())?) else {
+        let Written::Name(name) = self.written(text.get(fragment.at.clone())?) else {
             return None;
         };
         if is_common(&name) && self.meant(&name).is_empty() {
@@ -129,7 +139,8 @@ impl Lookup {
         let leads = between
             .chars()
             .all(|c| matches!(c, ' ' | ':' | '—' | '–' | '-' | '`' | '(' | '*' | ']'));
-        (leads && between.chars().count() <= 8).then_some((i, name))
+        let says = states(between);
+        ((leads && between.chars().count() <= 8) || says).then_some((i, name))
     }
 
     /// Why a named symbol is not at a place that exists, `None` when it is.
@@ -222,7 +233,7 @@ impl Lookup {
             })
         };
         let written = match fragment.markup {
-            Markup::Code => classify(inner),
+            Markup::Code => self.written(inner),
             _ => number(inner).map_or(Written::Fragment, Written::Number),
         };
         match written {
@@ -276,7 +287,7 @@ impl Lookup {
     ) {
         for fragment in unit.fragments.iter().filter(|f| f.markup == Markup::Code) {
             let inner = text.get(fragment.at.clone()).unwrap_or("");
-            let written = classify(inner);
+            let written = self.written(inner);
             let (name, near) = match &written {
                 Written::Name(name) if !self.knows(name) => {
                     let ids = self.near_symbols(name);
@@ -324,6 +335,25 @@ fn joins(between: &str) -> bool {
     };
     let marks = |c: char| c.is_alphanumeric() || c.is_whitespace() || "`([<—–-:*\"'".contains(c);
     between.chars().all(marks) && words.len() <= 3 && words.iter().all(introduces)
+}
+
+/// Whether the words between a citation and a name say that the one holds the other.
+fn states(between: &str) -> bool {
+    let words: Vec<&str> = between
+        .trim_matches([' ', '`', '(', '*'])
+        .split_whitespace()
+        .collect();
+    let says = ["defines", "declares", "implements", "is", "holds", "has"];
+    let filler = [
+        "the", "function", "method", "class", "struct", "type", "where", "a",
+    ];
+    let plain = between
+        .chars()
+        .all(|c| c.is_alphabetic() || " `(*".contains(c));
+    plain
+        && (1..=3).contains(&words.len())
+        && says.contains(&words[0])
+        && words[1..].iter().all(|word| filler.contains(word))
 }
 
 /// `a::b~2` as `a::b`.

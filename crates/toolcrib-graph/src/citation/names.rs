@@ -289,7 +289,10 @@ pub(super) fn segments(name: &str) -> Vec<&str> {
 impl Lookup {
     /// The symbols that a name in a text can mean.
     pub(super) fn meant(&self, name: &str) -> Vec<NodeId> {
-        self.matching(name)
+        match self.graph().by_qualified_name(name) {
+            Some(id) => vec![id],
+            None => self.matching(name),
+        }
     }
 
     /// Whether a name is a symbol's or stands in the snapshot.

@@ -89,7 +89,11 @@ fn range_after(text: &str, mark: usize, c: char) -> Option<(u32, u32, usize)> {
 
 fn number(text: &str) -> Option<(u32, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    Some((text[..digits].parse().ok()?, &text[digits..]))
+    if digits == 0 {
+        return None;
+    }
+    // A number beyond any line is still a line that somebody claims.
+    Some((text[..digits].parse().unwrap_or(u32::MAX), &text[digits..]))
 }
 
 /// The path that ends before `mark`, and where it begins in the text.
@@ -128,7 +132,19 @@ fn path_before(text: &str, mark: usize, graph: &CodeGraph) -> Option<(String, us
             }
         }
     }
-    looks_like_file(path).then(|| (path.to_owned(), from))
+    // Nor does a path of the graph stop at its own spaces where it stands bare.
+    let spaced = graph
+        .files()
+        .iter()
+        .filter(|file| file.path.contains(stops));
+    if let Some(file) = spaced
+        .filter(|file| head.ends_with(&*file.path))
+        .max_by_key(|file| file.path.len())
+    {
+        return Some((file.path.to_string(), mark - file.path.len()));
+    }
+    let leaves = path.starts_with("../") || path.starts_with('/');
+    (looks_like_file(path) || (leaves && path.len() > 3)).then(|| (path.to_owned(), from))
 }
 
 /// The path in a link to a file of a code host, reference and owner left out.

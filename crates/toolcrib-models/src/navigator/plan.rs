@@ -54,6 +54,10 @@ pub(super) fn next(question: &Question, notes: &Notes, may_call: bool) -> Step {
             return Step::Look(fresh);
         }
     }
+    if notes.rounds == 0 {
+        // Nothing was looked up, so nothing can be said: not even that there is nothing.
+        return Step::Answer(String::new());
+    }
     Step::Answer(answer::write(question, notes))
 }
 

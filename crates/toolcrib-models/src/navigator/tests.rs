@@ -112,10 +112,33 @@ fn says_so_when_nothing_is_worth_citing() {
 
 #[test]
 fn a_final_round_is_answered_from_what_is_there() {
-    let history: History = [Message::user("Where is it cut?")].into_iter().collect();
+    let plan = plan(&LOOKUPS);
+    let mut history: History = [Message::user("Where are tool results truncated?")]
+        .into_iter()
+        .collect();
     for choice in [ToolChoice::None, ToolChoice::Withhold] {
-        let reply = ask(&plan(&LOOKUPS), &history, &choice);
-        assert!(matches!(&reply.message.blocks[..], [Block::Text(_)]));
+        let reply = ask(&plan, &history, &choice);
+        assert!(
+            reply.message.blocks.is_empty(),
+            "it says something it cannot know"
+        );
+    }
+    let looks = ask(&plan, &history, &ToolChoice::Auto).message;
+    history.push(Message::Assistant(looks.clone()));
+    for call in looks.calls() {
+        history.push(Message::Tool(ToolResult::text(
+            call,
+            small_repository(call),
+            false,
+        )));
+    }
+    for choice in [ToolChoice::None, ToolChoice::Withhold] {
+        let reply = ask(&plan, &history, &choice);
+        assert!(
+            reply.message.text().contains("src/cut.rs:3-9"),
+            "{}",
+            reply.message.text()
+        );
     }
 }
 
