@@ -76,7 +76,7 @@ pub(super) fn without(text: &str, faults: &[String]) -> String {
             out.push_str(line);
             out.push('\n');
         }
-        dropping &= !(fence && !fenced);
+        dropping &= !fence || fenced;
     }
     out
 }
