@@ -131,24 +131,19 @@ fn headline(candidate: &Candidate<'_>) -> String {
     let mut line = format!("{kind} `{}`, {place}", shown(candidate.name));
     if !symbol.doc.is_empty() {
         // A block of its own: the words stand above the cited lines, not in them.
-        let _ = write!(line, "\n   > {}", symbol.doc);
+        let _ = write!(line, "\n   > {}", symbol.doc.replace('`', ""));
     }
     line
 }
 
-/// A qualified name without the numbers that tell repeated definitions apart.
-fn shown(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some((before, after)) = rest.split_once('~') {
-        out.push_str(before);
-        let number = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        if number == 0 {
-            out.push('~');
-        }
-        rest = &after[number..];
+/// A name as prose can give it: qualified, or its last part alone where a number
+/// tells repeated definitions apart, since sources do not write that number.
+fn shown(name: &str) -> &str {
+    if !name.contains('~') {
+        return name;
     }
-    out + rest
+    let last = rank::bare(name);
+    last.split('~').next().unwrap_or(last)
 }
 
 fn places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {

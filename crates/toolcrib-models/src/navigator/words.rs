@@ -107,6 +107,11 @@ pub(super) fn stem(word: &str) -> String {
             break;
         }
     }
+    american(&mut stem);
+    // A noun of its own, unlike `editor`; without its end it would be `column` too.
+    if stem == "color" {
+        return stem;
+    }
     for (suffix, least) in [
         ("ation", 3),
         ("ness", 4),
