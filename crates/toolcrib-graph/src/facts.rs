@@ -114,6 +114,9 @@ impl Flags {
     /// A value or alias whose members are definitions of their own.
     pub(crate) const OBJECT: Flags = Flags(256);
 
+    /// No name in the source leads to it: a title is not a name.
+    pub(crate) const UNNAMED: Flags = Flags(512);
+
     pub(crate) fn has(self, flag: Flags) -> bool {
         self.0 & flag.0 != 0
     }

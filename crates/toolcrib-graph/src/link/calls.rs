@@ -7,6 +7,9 @@ use super::value::{Args, Ty, no_args};
 use crate::facts::{DefIx, Flags};
 use crate::model::{NodeId, NodeKind};
 
+/// Bases are looked through for arguments this far.
+const MAX_BASES: usize = 24;
+
 impl Eval<'_> {
     /// The result of calling something.
     pub(crate) fn called(&mut self, cx: Cx, callee: &Ty, given: &[Ty]) -> Ty {
@@ -113,10 +116,58 @@ impl Eval<'_> {
             }
         };
         result = self.replace_this(&result, &this);
-        if let Ty::Inst(_, args) | Ty::Def(_, args) = receiver {
-            result = self.for_receiver(&result, file, ix, args);
+        if let Ty::Inst(node, args) | Ty::Def(node, args) = receiver {
+            let args = self.args_of_owner(*node, args, file, ix);
+            result = self.for_receiver(&result, file, ix, &args);
         }
         result
+    }
+
+    /// The arguments that a receiver's type gives to the type that declares a
+    /// member: its own, or those that it states for its base.
+    fn args_of_owner(&mut self, node: NodeId, args: &Args, file: u32, ix: DefIx) -> Args {
+        let index = self.index();
+        let def = self.facts(file).def(ix);
+        let owner = index.node(file, def.parent);
+        let params = self.facts(file).def(def.parent).params;
+        if def.ext.is_some() || owner == node || params.0 == params.1 {
+            return args.clone();
+        }
+        let mut seen = vec![node];
+        let mut todo = vec![(node, args.clone())];
+        while let Some((node, args)) = todo.pop() {
+            let (file, ix) = index.place_of(node);
+            let facts = self.facts(file);
+            let own = facts.def(ix).params;
+            let cx = Cx { file, scope: ix };
+            for term in facts.list(facts.def(ix).bases).to_vec() {
+                let Ty::Def(base, given) = self
+                    .eval(cx, term)
+                    .each()
+                    .first()
+                    .cloned()
+                    .unwrap_or(Ty::Unknown)
+                else {
+                    continue;
+                };
+                if seen.len() >= MAX_BASES || seen.contains(&base) {
+                    continue;
+                }
+                seen.push(base);
+                let given: Args = given
+                    .iter()
+                    .map(|ty| {
+                        let ty = self.instance(cx, ty);
+                        self.substitute_params(&ty, file, own, &args)
+                    })
+                    .collect();
+                if base == owner {
+                    return given;
+                }
+                todo.push((base, given));
+            }
+        }
+        no_args()
     }
 
     /// Replaces the type parameters of a member's owner by the receiver's arguments.
@@ -168,8 +219,9 @@ impl Eval<'_> {
         let (file, ix) = self.index().place_of(node);
         let ty = self.value_of(node).unwrap_or(Ty::Unknown);
         match receiver {
-            Ty::Inst(_, args) | Ty::Def(_, args) if !args.is_empty() => {
-                self.for_receiver(&ty, file, ix, args)
+            Ty::Inst(node, args) | Ty::Def(node, args) => {
+                let args = self.args_of_owner(*node, args, file, ix);
+                self.for_receiver(&ty, file, ix, &args)
             }
             _ => ty,
         }

@@ -76,7 +76,8 @@ impl<'s> Reader<'_, 's> {
             NodeKind::Variable
         };
         let place = self.led_span(node);
-        let def = self.define(place, node.end_byte(), kind, text);
+        let end = self.signature_end(node, value);
+        let def = self.define(place, end, kind, text);
         let scope = self.b.scope();
         let is_object = value.is_some_and(|value| self.take_object(value, def));
         if declared.is_known() {

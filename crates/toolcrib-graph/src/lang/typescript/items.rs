@@ -279,7 +279,7 @@ impl<'s> Reader<'_, 's> {
             .trim_end()
             .trim_end_matches("=>")
             .trim_end()
-            .trim_end_matches(['{', ';', ',', '='])
+            .trim_end_matches(['{', ';', ',', '=', ':'])
             .trim_end()
             .len();
         let signature = self.b.signature(start, start + kept);

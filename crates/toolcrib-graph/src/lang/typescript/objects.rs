@@ -94,6 +94,14 @@ impl<'s> Reader<'_, 's> {
         )
     }
 
+    /// Where the declaration of a value ends: before an object's members.
+    pub(super) fn signature_end(&self, node: Node<'_>, value: Option<Node<'_>>) -> usize {
+        match value.map(|value| self.bare(value)) {
+            Some(value) if self.kinds.of(value) == K::Object => value.start_byte(),
+            _ => node.end_byte(),
+        }
+    }
+
     /// An expression without what does not change its value.
     pub(super) fn bare<'t>(&self, node: Node<'t>) -> Node<'t> {
         let mut node = node;
@@ -195,7 +203,8 @@ impl<'s> Reader<'_, 's> {
             self.exported_pair(node, text, inner);
             return;
         }
-        let def = self.define_in(owner, span(node), node.end_byte(), NodeKind::Field, text);
+        let end = self.signature_end(node, Some(value));
+        let def = self.define_in(owner, span(node), end, NodeKind::Field, text);
         let term = self.terms.expr(self.b, value);
         self.b.value(def, owner, term);
         self.take_object(value, def);
