@@ -294,6 +294,21 @@ fn g02_values_that_lead_to_themselves_end() {
 }
 
 #[test]
+fn g02_hundreds_of_globs_in_circles_end() {
+    let mut text = String::new();
+    for i in 0..300 {
+        text.push_str(&format!(
+            "pub mod m{i} {{ pub use super::*; use super::missing{i}; pub fn f{i}() {{ f{}(); nowhere(); }} }}\npub use m{i}::*;\n",
+            (i + 7) % 300
+        ));
+    }
+    let dir = tree(&[("src/lib.rs", &text)]);
+    let graph = load(dir.path()).graph;
+    let [resolved, .., unresolved] = graph.site_counts();
+    assert_eq!((resolved.1, unresolved.1), (300, 300));
+}
+
+#[test]
 fn g02_five_megabytes_on_one_line_are_left_out_by_size() {
     let dir = tree(&[
         ("good.py", "x = 1\n"),
