@@ -151,7 +151,9 @@ impl Lookup {
         let overload = graph.nodes_in(file).any(|(id, n)| {
             let plain = without_ordinal(&n.qualified_name);
             let same = plain == without_ordinal(name)
-                || meant.iter().any(|&m| without_ordinal(&graph.node(m).qualified_name) == plain);
+                || meant
+                    .iter()
+                    .any(|&m| without_ordinal(&graph.node(m).qualified_name) == plain);
             same && overlaps(&id)
         });
         if overload {

@@ -81,6 +81,10 @@ impl LanguageRules for TypeScript {
         true
     }
 
+    fn bodies_see_members(&self) -> bool {
+        false
+    }
+
     fn module_value(&self) -> Option<&'static str> {
         Some(MODULE_VALUE)
     }
@@ -111,6 +115,10 @@ impl LanguageRules for JavaScript {
 
     fn types_apart(&self) -> bool {
         true
+    }
+
+    fn bodies_see_members(&self) -> bool {
+        false
     }
 
     fn module_value(&self) -> Option<&'static str> {

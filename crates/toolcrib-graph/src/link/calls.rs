@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::eval::{Cx, Eval, is_type};
 use super::value::{Args, Ty, no_args};
-use crate::facts::{DefIx, Flags};
+use crate::facts::{DefIx, Flags, WHOLE};
 use crate::model::{NodeId, NodeKind};
 
 /// Bases are looked through for arguments this far.
@@ -116,11 +116,7 @@ impl Eval<'_> {
             }
         };
         result = self.replace_this(&result, &this);
-        if let Ty::Inst(node, args) | Ty::Def(node, args) = receiver {
-            let args = self.args_of_owner(*node, args, file, ix);
-            result = self.for_receiver(&result, file, ix, &args);
-        }
-        result
+        self.seen_from(&result, receiver, file, ix)
     }
 
     /// The arguments that a receiver's type gives to the type that declares a
@@ -168,6 +164,68 @@ impl Eval<'_> {
             }
         }
         no_args()
+    }
+
+    /// What a function calls the closure with that it is given as an argument.
+    pub(super) fn handed(&mut self, callee: &Ty, argument: u8, place: u8) -> Ty {
+        self.guarded(Ty::Unknown, |eval| {
+            callee.map(|callee| eval.handed_by(callee, argument, place))
+        })
+    }
+
+    fn handed_by(&mut self, callee: &Ty, argument: u8, place: u8) -> Ty {
+        let (Ty::Def(node, _) | Ty::Bound(node, _)) = callee else {
+            return Ty::Unknown;
+        };
+        let index = self.index();
+        let mut nodes = vec![*node];
+        if is_type(index.def(*node).kind)
+            && let Some(name) = index.names.find("constructor")
+        {
+            let made = index
+                .members
+                .named(super::index::Container::Node(*node), name);
+            nodes.extend(made);
+        }
+        let mut all = Vec::new();
+        for node in nodes {
+            let (file, ix) = index.place_of(node);
+            let cx = Cx { file, scope: ix };
+            for handed in self.facts(file).handed_by(ix) {
+                if handed.argument != argument {
+                    continue;
+                }
+                if handed.place == place {
+                    let ty = self.eval(cx, handed.term);
+                    let ty = self.instance(cx, &ty);
+                    all.push(match callee {
+                        Ty::Bound(_, receiver) => self.seen_from(&ty, receiver, file, ix),
+                        _ => ty,
+                    });
+                } else if handed.place == WHOLE {
+                    let ty = self.eval(cx, handed.term);
+                    let alias = |ty: &Ty| match ty {
+                        Ty::Def(node, _) => index.def(*node).kind == NodeKind::TypeAlias,
+                        _ => false,
+                    };
+                    for ty in ty.each().iter().filter(|ty| alias(ty)) {
+                        all.push(self.handed(ty, WHOLE, place));
+                    }
+                }
+            }
+        }
+        Ty::any(all)
+    }
+
+    /// A member's type with what the receiver says of its owner's parameters.
+    fn seen_from(&mut self, ty: &Ty, receiver: &Ty, file: u32, ix: DefIx) -> Ty {
+        match receiver {
+            Ty::Inst(node, args) | Ty::Def(node, args) => {
+                let args = self.args_of_owner(*node, args, file, ix);
+                self.for_receiver(ty, file, ix, &args)
+            }
+            _ => ty.clone(),
+        }
     }
 
     /// Replaces the type parameters of a member's owner by the receiver's arguments.
@@ -218,13 +276,7 @@ impl Eval<'_> {
     pub(crate) fn field_type(&mut self, node: NodeId, receiver: &Ty) -> Ty {
         let (file, ix) = self.index().place_of(node);
         let ty = self.value_of(node).unwrap_or(Ty::Unknown);
-        match receiver {
-            Ty::Inst(node, args) | Ty::Def(node, args) => {
-                let args = self.args_of_owner(*node, args, file, ix);
-                self.for_receiver(&ty, file, ix, &args)
-            }
-            _ => ty,
-        }
+        self.seen_from(&ty, receiver, file, ix)
     }
 }
 

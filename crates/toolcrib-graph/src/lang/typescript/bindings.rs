@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::K;
-use super::items::{MAX_DEPTH, Reader, Visible, unquoted};
-use crate::facts::{Term, TermId, span};
+use super::items::{MAX_DEPTH, Passed, Reader, Visible, unquoted};
+use super::terms::either;
+use crate::facts::{DefIx, Handed, Term, TermId, WHOLE, span};
 use crate::model::{NodeKind, Span};
 
 /// Parameters beyond these take nothing from the method they are given to.
@@ -47,7 +48,23 @@ impl<'s> Reader<'_, 's> {
         if let Some(function) = bare.filter(|value| self.is_function(*value)) {
             let place = self.led_span(node);
             let scope = self.b.scope();
-            self.named_function(scope, place, function, text, NodeKind::Function);
+            let declared = self.terms.declared(self.b, node, "type");
+            let def = self.named_function(scope, place, function, text, NodeKind::Function);
+            if declared.is_known() {
+                let passed = Passed {
+                    callee: declared,
+                    argument: WHOLE,
+                    method: None,
+                };
+                self.passed.insert(function.id(), passed);
+                if !self.b.def(def).ty.is_known() {
+                    // The type says what calling it gives.
+                    let value = self.b.term(Term::Inst(declared));
+                    let empty = self.b.list(&[]);
+                    let result = self.b.term(Term::Call(value, empty));
+                    self.b.value(def, scope, result);
+                }
+            }
             return true;
         }
         if let Some(class) = bare.filter(|value| self.kinds.of(*value) == K::ClassExpression) {
@@ -341,15 +358,75 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// What the method that a function is given to passes at a place.
-    fn given(&mut self, passed: Option<(TermId, crate::facts::Sym)>, place: usize) -> TermId {
-        match passed {
-            // A promise stands for what it promises.
-            Some((receiver, method)) if place == 0 && self.b.sym_text(method) == "then" => receiver,
-            Some((receiver, method)) if place < MAX_PLACES => {
-                self.b.term(Term::Passed(receiver, method, place as u8))
+    /// What a function is called with at a place by what it is given to.
+    fn given(&mut self, passed: Option<Passed>, place: usize) -> TermId {
+        let Some(passed) = passed.filter(|_| place < MAX_PLACES) else {
+            return TermId::UNKNOWN;
+        };
+        let place = place as u8;
+        let declared = self
+            .b
+            .term(Term::Given(passed.callee, passed.argument, place));
+        let Some((receiver, method)) = passed.method else {
+            return declared;
+        };
+        // A promise stands for what it promises.
+        let known = if place == 0 && self.b.sym_text(method) == "then" {
+            receiver
+        } else {
+            self.b.term(Term::Passed(receiver, method, place))
+        };
+        either(self.b, &[known, declared])
+    }
+
+    /// What a function declares that it calls its arguments with.
+    pub(super) fn callbacks(&mut self, def: DefIx, function: Node<'_>) {
+        let Some(list) = function.child_by_field_name("parameters") else {
+            return;
+        };
+        let mut argument = 0u8;
+        let mut cursor = list.walk();
+        for parameter in list.named_children(&mut cursor).take(8) {
+            if matches!(self.kinds.of(parameter), K::Comment | K::Decorator) {
+                continue;
             }
-            _ => TermId::UNKNOWN,
+            if let Some(ty) = parameter
+                .child_by_field_name("type")
+                .and_then(|annotation| annotation.named_child(0))
+            {
+                match self.kinds.of(ty) {
+                    K::FunctionType => self.places_of(def, argument, ty),
+                    K::TypeName | K::Generic | K::NestedType => {
+                        let term = self.terms.ty(self.b, ty);
+                        self.b.handed(Handed {
+                            def,
+                            argument,
+                            place: WHOLE,
+                            term,
+                        });
+                    }
+                    _ => {}
+                }
+            }
+            argument += 1;
+        }
+    }
+
+    /// The parameters that a function type writes out.
+    pub(super) fn places_of(&mut self, def: DefIx, argument: u8, function: Node<'_>) {
+        let Some(list) = function.child_by_field_name("parameters") else {
+            return;
+        };
+        let mut cursor = list.walk();
+        let places = list.named_children(&mut cursor).take(MAX_PLACES);
+        for (place, parameter) in (0u8..).zip(places) {
+            let term = self.terms.declared(self.b, parameter, "type");
+            self.b.handed(Handed {
+                def,
+                argument,
+                place,
+                term,
+            });
         }
     }
 

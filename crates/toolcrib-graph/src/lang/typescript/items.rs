@@ -60,8 +60,17 @@ pub(super) struct Reader<'b, 's> {
     pub(super) groups: Vec<(u32, String)>,
     /// Names bound to something that routes are added to.
     pub(super) routers: FxHashSet<Sym>,
-    /// Functions given to a method: its receiver and name.
-    pub(super) passed: FxHashMap<usize, (TermId, Sym)>,
+    /// Functions that are given to something.
+    pub(super) passed: FxHashMap<usize, Passed>,
+}
+
+/// What a function is given to.
+#[derive(Clone, Copy)]
+pub(super) struct Passed {
+    pub(super) callee: TermId,
+    pub(super) argument: u8,
+    /// Receiver and name of a method.
+    pub(super) method: Option<(TermId, Sym)>,
 }
 
 /// Where the names of a pattern are visible.
@@ -500,6 +509,9 @@ impl<'s> Reader<'_, 's> {
         }
         let ty = self.terms.ty(self.b, value);
         self.b.def_mut(def).ty = ty;
+        if self.kinds.of(value) == K::FunctionType {
+            self.places_of(def, crate::facts::WHOLE, value);
+        }
     }
 
     fn namespace(&mut self, node: Node<'_>) {
@@ -598,12 +610,14 @@ impl<'s> Reader<'_, 's> {
                 let ty = either(self.b, &both);
                 self.b.def_mut(earlier).ty = ty;
             }
+            self.callbacks(earlier, node);
             self.let_go();
             return earlier;
         }
         let end = body.map_or(node.end_byte(), |body| body.start_byte());
         let def = self.define_in(owner, span(node), end, kind, name);
         let params = self.type_params(node);
+        self.callbacks(def, node);
         let made = self.b.def_mut(def);
         made.params = params;
         made.ty = declared;
@@ -677,6 +691,7 @@ impl<'s> Reader<'_, 's> {
             .map_or(function.end_byte(), |body| body.start_byte());
         let def = self.define_in(owner, place, end, kind, name);
         let params = self.type_params(function);
+        self.callbacks(def, function);
         let ty = self.terms.declared(self.b, function, "return_type");
         let made = self.b.def_mut(def);
         made.params = params;
@@ -875,20 +890,34 @@ impl<'s> Reader<'_, 's> {
 
     /// Functions among the arguments take what the method gives them.
     fn passed_functions(&mut self, node: Node<'_>, callee: Node<'_>, term: TermId) {
-        let Term::Member(receiver, name) = self.b.term_of(term) else {
-            return;
+        let method = match self.b.term_of(term) {
+            Term::Member(receiver, name) if self.kinds.of(callee) == K::Member => {
+                Some((receiver, name))
+            }
+            _ => None,
         };
         let Some(arguments) = node.child_by_field_name("arguments") else {
             return;
         };
-        if self.kinds.of(callee) != K::Member || self.kinds.of(arguments) != K::Arguments {
+        if self.kinds.of(arguments) != K::Arguments {
             return;
         }
         let mut cursor = arguments.walk();
-        for argument in arguments.named_children(&mut cursor).take(3) {
-            if matches!(self.kinds.of(argument), K::Arrow | K::FunctionExpression) {
-                self.passed.insert(argument.id(), (receiver, name));
+        let mut place = 0u8;
+        for argument in arguments.named_children(&mut cursor).take(6) {
+            match self.kinds.of(argument) {
+                K::Comment => continue,
+                K::Arrow | K::FunctionExpression => {
+                    let passed = Passed {
+                        callee: term,
+                        argument: place,
+                        method,
+                    };
+                    self.passed.insert(argument.id(), passed);
+                }
+                _ => {}
             }
+            place += 1;
         }
     }
 

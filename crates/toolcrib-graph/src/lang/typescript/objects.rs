@@ -51,6 +51,7 @@ impl<'s> Reader<'_, 's> {
             self.hide_private(def, text, said.is_private);
             let ty = if kind == NodeKind::Method {
                 self.b.def_mut(def).flags.set(Flags::ABSTRACT);
+                self.callbacks(def, result);
                 self.terms.declared(self.b, result, "return_type")
             } else {
                 self.terms.ty(self.b, ty)
