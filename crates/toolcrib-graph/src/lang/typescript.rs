@@ -13,12 +13,16 @@
 
 mod bindings;
 mod blocks;
+mod calls;
+mod classes;
 mod docs;
 mod exports;
+mod functions;
 mod imports;
 mod items;
 mod library;
 mod objects;
+mod parameters;
 mod place;
 mod terms;
 mod types;

@@ -215,6 +215,19 @@ impl<'s> Reader<'_, 's> {
             }
             return;
         }
+        let mut name = name;
+        if name == MODULE_VALUE
+            && let Some(own) = inner.child_by_field_name("name")
+            && (self.is_function(inner) || self.kinds.of(inner) == K::ClassExpression)
+        {
+            // It has a name of its own, which says more.
+            let own = self.b.text(own);
+            let waiting = self.waiting.take();
+            let shown = format!("{name} = {own}");
+            self.import_as(node, "", Some(own), name, &shown);
+            self.waiting = waiting;
+            name = own;
+        }
         if self.is_function(inner) {
             let def = self.named_function(DefIx::ROOT, span(node), inner, name, NodeKind::Function);
             self.b.def_mut(def).exported = true;
