@@ -250,3 +250,37 @@ module.exports = router;
         ]
     );
 }
+
+#[test]
+fn members_are_assigned_in_older_scripts() {
+    let dir = tree(&[
+        (
+            "app.js",
+            "\
+var app = exports = module.exports = {};
+app.init = function init() { this.defaults(); helper(); };
+app.defaults = function () {};
+function helper() {}
+function View(name) {}
+View.prototype.render = function render() { helper(); };
+View.of = () => new View('x');
+unknown.thing = function () { helper(); };
+",
+        ),
+        ("use.js", "const app = require('./app');\napp.init();\n"),
+    ]);
+    let graph = load(dir.path()).graph;
+    all(
+        &graph,
+        &[
+            ("app.init", "app.app.init"),
+            ("this.defaults", "app.app.defaults"),
+            ("helper", "app.helper"),
+            ("View", "app.View"),
+        ],
+    );
+    let render = graph.by_qualified_name("app.View.render").unwrap();
+    let calls = graph.outgoing(render).iter();
+    assert_eq!(calls.filter(|e| e.kind == EdgeKind::Calls).count(), 1);
+    assert!(graph.by_qualified_name("app.View.of").is_some());
+}

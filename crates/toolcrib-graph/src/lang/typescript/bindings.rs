@@ -90,6 +90,9 @@ impl<'s> Reader<'_, 's> {
         let place = self.led_span(node);
         let end = self.signature_end(node, value);
         let def = self.define(place, end, kind, text);
+        if let Some(value) = value.filter(|value| self.kinds.of(*value) == K::Assignment) {
+            self.exported_beside(node, value, text);
+        }
         let scope = self.b.scope();
         let is_object = value.is_some_and(|value| self.take_object(value, def));
         if declared.is_known() {

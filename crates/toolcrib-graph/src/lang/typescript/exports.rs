@@ -203,6 +203,25 @@ impl<'s> Reader<'_, 's> {
         self.exported_as(node, name, value);
     }
 
+    /// `var name = exports = module.exports = …` exports what it names.
+    pub(super) fn exported_beside(&mut self, node: Node<'_>, value: Node<'_>, name: &str) {
+        let mut next = value;
+        while self.kinds.of(next) == K::Assignment {
+            let left = next.child_by_field_name("left");
+            if left.is_some_and(|left| self.b.text(left) == MODULE_VALUE) {
+                let sym = self.b.owned_name(name);
+                self.exported_names.insert(sym);
+                let shown = format!("{MODULE_VALUE} = {name}");
+                self.import_as(node, "", Some(name), MODULE_VALUE, &shown);
+                return;
+            }
+            match next.child_by_field_name("right") {
+                Some(right) => next = right,
+                None => return,
+            }
+        }
+    }
+
     fn exported_as(&mut self, node: Node<'_>, name: &str, value: Node<'_>) {
         let inner = self.bare(value);
         if self.kinds.of(inner) == K::Identifier {

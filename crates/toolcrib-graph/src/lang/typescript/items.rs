@@ -56,6 +56,8 @@ pub(super) struct Reader<'b, 's> {
     pub(super) declared: FxHashSet<(DefIx, Sym)>,
     /// Variables of the module that declare no type.
     pub(super) untyped: FxHashMap<Sym, DefIx>,
+    /// Definitions of the module by name, for members that are assigned to them.
+    pub(super) owners: FxHashMap<Sym, DefIx>,
     /// Titles of the groups of tests around.
     pub(super) groups: Vec<(u32, String)>,
     /// Names bound to something that routes are added to.
@@ -103,6 +105,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
         overloads: FxHashMap::default(),
         declared: FxHashSet::default(),
         untyped: FxHashMap::default(),
+        owners: FxHashMap::default(),
         groups: Vec::new(),
         routers: FxHashSet::default(),
         passed: FxHashMap::default(),
@@ -314,6 +317,10 @@ impl<'s> Reader<'_, 's> {
             self.b.words(def, place, TextKind::Doc);
         } else {
             self.let_go();
+        }
+        if parent == DefIx::ROOT {
+            let sym = self.b.owned_name(name);
+            self.owners.entry(sym).or_insert(def);
         }
         if !of_module
             && !matches!(
