@@ -114,7 +114,7 @@ impl<'a> Driver<'a> {
             self.emit_surface("initial".to_owned());
         }
         self.announce_plan()?;
-        self.journal_loads(None)?;
+        self.journal_preloads()?;
         let mut accepted = None;
         loop {
             self.run.tick(self.elapsed());
@@ -304,13 +304,14 @@ impl<'a> Driver<'a> {
                 }
             }
         };
+        self.take_loads(&direct, &mut outcomes);
         let results = outcomes
             .iter_mut()
             .map(|outcome| outcome.result.clone())
             .collect();
         self.run.calls_done(results)?;
         self.journal.messages(&mut self.run, &outcomes)?;
-        self.take_loads(&direct, &outcomes)
+        self.journal_batch(&outcomes)
     }
 
     /// Says which tools are shown, and why, if the session does not know yet.

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Content, Str};
+use crate::{Content, Str, ToolName};
 
 /// JSON text kept as received and never written anew. Stored as a string, so
 /// that any container can hold it without touching it.
@@ -100,6 +100,10 @@ pub struct ToolResult {
     /// Whether it reports a failure.
     #[serde(default)]
     pub is_error: bool,
+    /// Tools that it loaded, for wires that show a definition where it was loaded
+    /// and not in the tool array.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loaded: Vec<ToolName>,
 }
 
 impl AssistantMessage {
@@ -131,6 +135,7 @@ impl ToolResult {
             name: call.name.clone(),
             content: vec![Content::text(text)],
             is_error,
+            loaded: Vec::new(),
         }
     }
 }

@@ -24,8 +24,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use reqwest::{Client, Response};
 use toolcrib_core::{
-    BoxFuture, FinalRound, Model, ModelError, ModelErrorKind, ModelProfile, Price, Reply,
-    ReplyEvent, Request, Str, ToolChoice,
+    BoxFuture, FinalRound, LoadRoute, Model, ModelError, ModelErrorKind, ModelProfile, Price,
+    Reply, ReplyEvent, Request, Str, ToolChoice,
 };
 
 use crate::retry::{self, RetryPolicy};
@@ -59,6 +59,9 @@ pub struct ChatOptions {
     pub price: Option<Price>,
     /// How the tool-free final round is asked for; the vendor's habit unless given.
     pub final_round: Option<FinalRound>,
+    /// How the model gets the definitions of tools loaded on the way: appended to
+    /// the array unless given. The positional route declares them in the transcript.
+    pub load_route: LoadRoute,
     /// Whether images in tool results are sent on; the vendor's habit unless given.
     pub forward_images: Option<bool>,
     /// Further members of every body, such as `temperature`. Later ones of the same
@@ -84,6 +87,7 @@ impl ChatOptions {
             window: None,
             price: None,
             final_round: None,
+            load_route: LoadRoute::default(),
             forward_images: None,
             extra: Vec::new(),
             retry: RetryPolicy::default(),
@@ -152,6 +156,7 @@ impl ChatModel {
         let mut profile = ModelProfile::new(id.clone());
         profile.window = options.window;
         profile.price = options.price;
+        profile.load_route = options.load_route;
         profile.max_tools = dialect.max_tools;
         let keeps = |prefix: &&str| options.model.starts_with(*prefix);
         profile.final_round = options.final_round.unwrap_or_else(|| {
@@ -168,6 +173,7 @@ impl ChatModel {
                 head: body::head(dialect, &options.model, &options.extra),
                 id,
                 forwards_images: options.forward_images.unwrap_or(dialect.forwards_images),
+                declares: options.load_route == LoadRoute::Positional,
             },
             endpoint,
             profile,

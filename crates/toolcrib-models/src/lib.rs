@@ -14,6 +14,7 @@
 //! ```
 
 mod chat;
+mod deferral;
 mod navigator;
 mod retry;
 mod script;
@@ -21,6 +22,7 @@ mod select;
 mod sse;
 
 pub use chat::{ChatModel, ChatOptions, Key, Vendor};
+pub use deferral::{messages_result, messages_tools, responses_found, responses_tools};
 pub use navigator::Navigator;
 pub use retry::RetryPolicy;
 pub use script::ScriptModel;

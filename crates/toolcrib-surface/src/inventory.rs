@@ -129,7 +129,7 @@ impl Inventory {
         let mut entries: Vec<Entry> = registry
             .iter()
             .filter(|tool| visibility.visible(tool.spec()) && !is_loader(tool.spec()))
-            .map(|tool| Entry::of(tool, policy))
+            .map(|tool| Entry::of(tool, policy, policy.reading && route.grows()))
             .collect();
         let unusable = needs
             .iter()
@@ -247,12 +247,14 @@ impl fmt::Debug for Inventory {
 }
 
 impl Entry {
-    fn of(tool: &Arc<dyn Tool>, policy: &SurfacePolicy) -> Entry {
+    /// `reads` says whether a reading may decide: what it loads must be able to enter
+    /// the array.
+    fn of(tool: &Arc<dyn Tool>, policy: &SurfacePolicy, reads: bool) -> Entry {
         let spec = tool.spec();
         let own = match spec.exposure {
             Exposure::Deferred => Place::Deferred,
-            Exposure::Presentation if policy.reading => Place::Card,
-            Exposure::Direct if policy.reading && !spec.domains.is_empty() => Place::Domains,
+            Exposure::Presentation if reads => Place::Card,
+            Exposure::Direct if reads && !spec.domains.is_empty() => Place::Domains,
             _ => Place::Eager,
         };
         let by_source = match policy.defer(spec) {

@@ -15,6 +15,8 @@ pub struct Shelf(Arc<Mutex<Shown>>);
 struct Shown {
     inventory: Option<Arc<Inventory>>,
     loaded: Vec<ToolName>,
+    /// The search that found nothing last, and how often in a row.
+    missed: (String, u32),
 }
 
 impl Shelf {
@@ -43,6 +45,17 @@ impl Shelf {
         let new: Vec<ToolName> = new.cloned().collect();
         shown.loaded.extend(new.iter().cloned());
         new
+    }
+
+    /// Counts a search that found nothing; returns how often it did so in a row.
+    pub(crate) fn miss(&self, queries: &[String]) -> u32 {
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = queries.join("\n");
+        match &mut shown.missed {
+            (last, count) if *last == asked => *count += 1,
+            missed => *missed = (asked, 1),
+        }
+        shown.missed.1
     }
 
     pub(crate) fn is_loaded(&self, name: &ToolName) -> bool {

@@ -89,12 +89,14 @@ impl SurfaceState {
 
     /// Begins a turn whose prompt was read so, and loads what the reading asks for:
     /// direct tools in name order, then predicted ones within the policy's budget.
-    /// What earlier turns loaded stays.
+    /// What earlier turns loaded stays. On a route whose array must not grow nothing
+    /// is loaded beforehand.
     pub fn begin_turn(&mut self, inventory: &Inventory, reading: Reading) {
-        self.reading = reading;
-        if inventory.inactive().is_some() {
+        if inventory.inactive().is_some() || !inventory.route().grows() {
+            self.reading = Reading::default();
             return;
         }
+        self.reading = reading;
         self.misreads.turns += u64::from(self.reading.predicts());
         let reading = &self.reading;
         let all = reading.domains == crate::Domains::All;

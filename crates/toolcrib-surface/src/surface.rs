@@ -82,11 +82,19 @@ impl Surface {
     /// The plan of this turn's requests. On routes where a load does not change the
     /// tool array, loaded tools are not in it.
     pub fn plan(&self, system: impl Into<Str>) -> TurnPlan {
-        let loaded = if self.inventory.route.grows() {
-            self.loaded().cloned().collect()
-        } else {
-            Vec::new()
+        self.plan_within(system, usize::MAX)
+    }
+
+    /// [`Surface::plan`] for a model that takes at most so many tools. Of more loaded
+    /// ones the first stay, since the array must not change before its end; the rest
+    /// can be called all the same.
+    pub fn plan_within(&self, system: impl Into<Str>, most: usize) -> TurnPlan {
+        let fixed = self.eager().len() + self.loader().len();
+        let room = match self.inventory.route.grows() {
+            true => most.saturating_sub(fixed),
+            false => 0,
         };
+        let loaded = self.loaded().take(room).cloned().collect();
         TurnPlan::with_loader(
             system,
             self.eager().to_vec(),
@@ -137,9 +145,9 @@ impl Surface {
 impl Inventory {
     /// Reads a prompt by looking for the tools that fit it: they are what it needs,
     /// and their domains what it is about. `Reading::default()` when nothing can be
-    /// withheld or the policy turns reading off.
+    /// withheld, the policy turns reading off, or the array must not grow.
     pub fn read(&self, prompt: &str) -> Reading {
-        if self.inactive.is_some() || !self.policy.reading {
+        if self.inactive.is_some() || !self.policy.reading || !self.route.grows() {
             return Reading::default();
         }
         let how = Search {

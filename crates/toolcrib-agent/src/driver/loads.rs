@@ -6,7 +6,7 @@ use toolcrib_core::{Registry, Str, Tool, ToolCall, ToolError, ToolErrorKind, Too
 use toolcrib_dispatch::{CallOutcome, Dispatcher, Prepared};
 use toolcrib_session::Row;
 use toolcrib_surface::{
-    CALL_TOOL, CallTool, Inventory, Shelf, Surface, SurfaceState, TOOL_SEARCH, ToolSearch,
+    CALL_TOOL, CallTool, Inventory, Loading, Shelf, Surface, SurfaceState, TOOL_SEARCH, ToolSearch,
     check_unseen,
 };
 
@@ -69,7 +69,9 @@ impl Loads {
         if state.loaded().is_empty() {
             return agent.plan.clone();
         }
-        Arc::new(Surface::of(&self.inventory, state).plan(agent.plan.system()))
+        let most = agent.model.profile().max_tools.unwrap_or(usize::MAX);
+        let surface = Surface::of(&self.inventory, state);
+        Arc::new(surface.plan_within(agent.plan.system(), most))
     }
 }
 
@@ -105,40 +107,44 @@ impl Driver<'_> {
         }
     }
 
-    /// Takes what a batch loaded, in call order.
-    pub(super) fn take_loads(
-        &mut self,
-        direct: &Direct,
-        outcomes: &[CallOutcome],
-    ) -> Result<(), RunError> {
+    /// Takes what a batch loaded, in call order, and notes it at the results.
+    pub(super) fn take_loads(&mut self, direct: &Direct, outcomes: &mut [CallOutcome]) {
         let Some(loads) = &mut self.loads else {
-            return Ok(());
+            return;
         };
-        let inventory = loads.inventory.clone();
+        let state = self.run.surface_mut();
         for outcome in outcomes {
-            let call_id = &outcome.result.call_id;
-            let called = direct.0.iter().filter(|(id, _)| id == call_id);
-            let names = called.map(|(_, name)| name).chain(&outcome.activated);
-            for name in names {
-                self.run.surface_mut().load(&inventory, name);
+            let call_id = outcome.result.call_id.clone();
+            let called = direct.0.iter().filter(|(id, _)| *id == call_id);
+            for name in called.map(|(_, name)| name).chain(&outcome.activated) {
+                if state.load(&loads.inventory, name) == Loading::Now {
+                    outcome.result.loaded.push(name.clone());
+                    loads.stale = true;
+                }
             }
-            self.journal_loads(Some(call_id.clone()))?;
+        }
+        loads.shelf.show(&loads.inventory, state);
+    }
+
+    /// Writes down what was loaded before the first request.
+    pub(super) fn journal_preloads(&mut self) -> Result<(), RunError> {
+        let names = self.run.surface_mut().take_unlogged();
+        if self.loads.is_some() && !names.is_empty() {
+            self.journal.append(|| Row::activation(names, None))?;
         }
         Ok(())
     }
 
-    /// Writes down what was loaded since the last time.
-    pub(super) fn journal_loads(&mut self, call_id: Option<Str>) -> Result<(), RunError> {
-        let Some(loads) = &mut self.loads else {
-            return Ok(());
-        };
-        let names = self.run.surface_mut().take_unlogged();
-        loads.shelf.show(&loads.inventory, self.run.surface());
-        if names.is_empty() {
-            return Ok(());
+    /// Writes down what a batch loaded, by call.
+    pub(super) fn journal_batch(&mut self, outcomes: &[CallOutcome]) -> Result<(), RunError> {
+        self.run.surface_mut().take_unlogged();
+        for outcome in outcomes {
+            let result = &outcome.result;
+            if !result.loaded.is_empty() {
+                let row = || Row::activation(result.loaded.clone(), Some(result.call_id.clone()));
+                self.journal.append(row)?;
+            }
         }
-        loads.stale |= call_id.is_some();
-        self.journal.append(|| Row::activation(names, call_id))?;
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod answers;
+mod bridge;
 mod budgets;
 mod calls;
 mod endings;

@@ -30,6 +30,8 @@ pub(super) struct Renderer {
     /// The id under which this model's own messages are recorded.
     pub(super) id: toolcrib_core::Str,
     pub(super) forwards_images: bool,
+    /// Whether loaded tools are declared in the transcript.
+    pub(super) declares: bool,
 }
 
 impl Renderer {
@@ -42,12 +44,16 @@ impl Renderer {
 
         let items = request.history.items();
         let mut parts: Vec<Arc<[u8]>> = Vec::with_capacity(items.len() + 2);
+        let mut declared = Declared::default();
         let mut images = false;
         for (at, item) in items.iter().enumerate() {
             parts.push(self.message(item));
             let Message::Tool(result) = &***item else {
                 continue;
             };
+            if self.declares {
+                parts.extend(declared.declaration(plan, result));
+            }
             images |= self.forwards_images && has_image(&result.content);
             let group_ends = !matches!(items.get(at + 1).map(|i| &***i), Some(Message::Tool(_)));
             if images && group_ends {
@@ -112,6 +118,41 @@ impl Renderer {
                 .rendered
                 .get_or_render("chat.other", || user(&[Content::text(EMPTY)])),
         }
+    }
+}
+
+/// Tools that the transcript has declared so far.
+#[derive(Default)]
+struct Declared<'a>(Vec<&'a ToolName>);
+
+impl<'a> Declared<'a> {
+    /// The declaration that follows a result which loaded tools; none for tools that
+    /// were declared before or that there are no longer.
+    fn declaration(&mut self, plan: &TurnPlan, result: &'a ToolResult) -> Option<Arc<[u8]>> {
+        let mut out = b"{\"role\":\"system\",\"tools\":[".to_vec();
+        let begin = out.len();
+        for name in &result.loaded {
+            let deferred = plan.deferred_tools();
+            let Ok(at) = deferred.binary_search_by(|spec| spec.name.cmp(name)) else {
+                continue;
+            };
+            if self.0.contains(&name) {
+                continue;
+            }
+            self.0.push(name);
+            if out.len() > begin {
+                out.push(b',');
+            }
+            let spec = &deferred[at];
+            let bytes = spec
+                .rendered
+                .get_or_render("chat.spec", || definition(spec));
+            out.extend_from_slice(&bytes);
+        }
+        (out.len() > begin).then(|| {
+            out.extend_from_slice(b"]}");
+            out.into()
+        })
     }
 }
 

@@ -16,6 +16,8 @@ use crate::{Found, Search, Shelf};
 const SENTENCE: usize = 160;
 /// Most unknown names that are answered one by one.
 const UNKNOWN: usize = 8;
+/// From this miss in a row on, the same search is an error.
+const REPEATED: u32 = 3;
 /// Tokens kept for the lines around the entries.
 const FRAME: usize = 120;
 
@@ -53,7 +55,11 @@ pub(super) fn answer(shelf: &Shelf, inventory: &Inventory, asked: &Asked) -> Too
         }
     }
     let new = shelf.take(&lists.loaded);
-    let text = text(inventory, &found, &lists, queries.is_empty());
+    let mut text = text(inventory, &found, &lists, queries.is_empty());
+    if found.hits.is_empty() && shelf.miss(&asked.queries) >= REPEATED {
+        text.push_str(" The same search found nothing before; it will not find anything now.");
+        return ToolOutput::error(text);
+    }
     ToolOutput::text(text).activating(new)
 }
 

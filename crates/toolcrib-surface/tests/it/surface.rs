@@ -3,7 +3,6 @@
 #![allow(clippy::panic)]
 
 mod activation;
-mod bridging;
 mod catalogue;
 mod loading;
 mod reachable;

@@ -32,6 +32,7 @@ fn renderer(vendor: Vendor) -> Renderer {
         head: head(dialect, "m", &[]),
         id: "own:m".into(),
         forwards_images: dialect.forwards_images,
+        declares: false,
     }
 }
 
@@ -371,4 +372,98 @@ fn what_was_rendered_once_is_not_rendered_again() {
     }
     assert_eq!(first, renderer.body(&request));
     let _: Str = renderer.id;
+}
+
+/// A plan with a loader, `d0` to `d9` deferred and the first of them loaded.
+fn loaded(count: usize) -> TurnPlan {
+    let deferred: Vec<Arc<ToolSpec>> = (0..10).map(|n| spec(&format!("d{n}"), "{}")).collect();
+    TurnPlan::with_loader(
+        "Be brief.",
+        vec![spec("read", "{}")],
+        vec![spec("tool_search", "{}")],
+        deferred[..count].to_vec(),
+        deferred.into(),
+    )
+}
+
+/// Twenty turns, every other one with a load.
+fn turns() -> Vec<(usize, Message)> {
+    let turn = |n: usize| {
+        let call = call(&format!("c{n}"), "tool_search", "{}");
+        let mut result = ToolResult::text(&call, format!("Found {n}."), false);
+        if n.is_multiple_of(2) {
+            result.loaded = vec![ToolName::parse(&format!("d{}", n / 2)).unwrap()];
+        }
+        (n / 2 + 1, Message::Tool(result))
+    };
+    (0..20).map(turn).collect()
+}
+
+#[test]
+fn s14_on_the_append_route_the_array_and_the_messages_are_prefixes_of_the_next() {
+    let split = |body: &str| -> (String, String) {
+        let (before, after) = body.split_once("],\"messages\":[").unwrap();
+        let messages = after.rsplit_once("],\"tool_choice\"").unwrap().0;
+        (before.to_owned(), messages.to_owned())
+    };
+    let mut history = history([Message::user("Go.")]);
+    let body = |count, history: &History| {
+        split(&render(
+            Vendor::Generic,
+            &loaded(count),
+            history,
+            &ToolChoice::Auto,
+        ))
+    };
+    let (mut tools, mut messages) = body(0, &history);
+    for (count, message) in turns() {
+        history.push(message);
+        let next = body(count, &history);
+        assert!(next.0.starts_with(&tools), "{}", next.0);
+        assert!(next.1.starts_with(&messages), "{}", next.1);
+        (tools, messages) = next;
+    }
+    assert!(tools.contains("\"d9\""));
+}
+
+#[test]
+fn s27_on_the_positional_route_a_load_is_declared_once_behind_its_result() {
+    let mut positional = renderer(Vendor::Generic);
+    positional.declares = true;
+    let plan = loaded(0);
+    let body = |history: &History| {
+        let body = positional.body(&Request {
+            plan: &plan,
+            history,
+            tool_choice: &ToolChoice::Auto,
+            max_output_tokens: None,
+        });
+        let text = String::from_utf8(body.to_vec()).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap();
+        text
+    };
+    let mut history = history([Message::user("Go.")]);
+    let stable = |body: &str| body.rsplit_once("],\"tool_choice\"").unwrap().0.to_owned();
+    let mut before = stable(&body(&history));
+    for (_, message) in turns() {
+        history.push(message);
+        // A load that is repeated by another result is not declared again.
+        let mut again = ToolResult::text(&call("again", "tool_search", "{}"), "", false);
+        again.loaded = vec![ToolName::parse("d0").unwrap()];
+        history.push(Message::Tool(again));
+        let next = stable(&body(&history));
+        assert!(next.starts_with(&before), "{next}");
+        before = next;
+    }
+    let value: serde_json::Value = serde_json::from_str(&body(&history)).unwrap();
+    let declarations: Vec<&serde_json::Value> = value["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message.get("tools").is_some())
+        .collect();
+    assert_eq!(declarations.len(), 10);
+    assert!(declarations.iter().all(|one| one.get("content").is_none()));
+    assert_eq!(value["tools"].as_array().unwrap().len(), 2);
+    insta::assert_snapshot!(declarations[0], @r#"{"role":"system","tools":[{"type":"function","function":{"name":"d0","description":"Does d0.","parameters":{"type":"object","properties":{}}}}]}"#);
 }

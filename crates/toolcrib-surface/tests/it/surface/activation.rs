@@ -1,30 +1,10 @@
 //! When anything is deferred, and what is sent then.
 
-use toolcrib_core::{
-    Effect, LoadRoute, Mode, Registry, ToolCall, ToolErrorKind, TurnPlan, Visibility,
-};
-use toolcrib_dispatch::{DispatchLimits, Dispatcher, Verdict};
+use toolcrib_core::{Effect, Hidden, LoadRoute, Mode, Registry, TurnPlan};
 use toolcrib_surface::{Defer, Inactive, Planner, SurfacePolicy, definition_tokens};
 use toolcrib_testkit::tools::FakeTool;
 
 use super::{Desk, deferred, eager, many, selectors};
-
-fn call(name: &str) -> ToolCall {
-    ToolCall {
-        id: "c".into(),
-        name: name.into(),
-        arguments: "{\"query\":\"x\"}".into(),
-        extra: None,
-    }
-}
-
-fn dispatcher(desk: &Desk) -> Dispatcher {
-    Dispatcher::new(
-        desk.registry.clone().into(),
-        desk.visibility.clone(),
-        DispatchLimits::default(),
-    )
-}
 
 /// Identical to what a program without a surface sends.
 #[track_caller]
@@ -85,8 +65,8 @@ fn s06_an_allow_list_need_not_name_the_loader() {
     assert_eq!(desk.listed(), ["tool_search"]);
     assert!(!desk.ask("select:d1").is_error);
     assert_eq!(desk.listed(), ["tool_search", "d1"]);
-    let prepared = dispatcher(&desk).prepare(&call("tool_search"));
-    assert!(matches!(prepared.verdict(), Verdict::Run));
+    let loader = desk.registry.get("tool_search").unwrap().spec();
+    assert_eq!(desk.visibility.check(loader), Ok(()));
 }
 
 #[test]
@@ -96,18 +76,12 @@ fn s07_without_a_loader_everything_is_sent_and_its_call_is_denied() {
     assert_eq!(desk.listed(), ["d0", "d1", "d2", "d3", "d4"]);
     let why = desk.inventory().inactive().unwrap().to_string();
     insta::assert_snapshot!(why, @"`tool_search` is filtered out");
-    let dispatcher = dispatcher(&desk);
-    match dispatcher.prepare(&call("tool_search")).verdict() {
-        Verdict::Refuse(error) => {
-            assert_eq!(error.kind, ToolErrorKind::Denied);
-            assert!(error.model.contains("filtered out"), "{}", error.model);
-        }
-        other => panic!("{other:?}"),
-    }
-    assert!(matches!(
-        dispatcher.prepare(&call("d3")).verdict(),
-        Verdict::Run
-    ));
+    let check = |name: &str| {
+        let spec = desk.registry.get(name).unwrap().spec();
+        desk.visibility.check(spec)
+    };
+    assert_eq!(check("tool_search"), Err(Hidden::ByFilter));
+    assert_eq!(check("d3"), Ok(()));
 }
 
 #[test]
@@ -245,19 +219,6 @@ fn s37_a_tool_with_the_loaders_name_is_not_taken_for_it() {
     assert_eq!(desk.deferred(), [""; 0]);
     let why = desk.inventory().inactive().unwrap().to_string();
     insta::assert_snapshot!(why, @"the name `tool_search` is taken by a tool of source `builtin`");
-}
-
-#[test]
-fn s37_a_refused_loader_names_no_hidden_tool() {
-    let mut desk = Desk::new(many(3));
-    desk.visibility = Visibility {
-        disabled: selectors(&["tool_search", "d1"]),
-        ..Visibility::default()
-    };
-    match dispatcher(&desk).prepare(&call("tool_search")).verdict() {
-        Verdict::Refuse(error) => assert!(!error.model.contains("d1"), "{}", error.model),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]

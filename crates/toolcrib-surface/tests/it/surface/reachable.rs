@@ -4,10 +4,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use toolcrib_core::{
-    Effect, Exposure, Mode, Permission, SourceId, ToolCall, ToolErrorKind, Visibility,
-};
-use toolcrib_dispatch::{DispatchLimits, Dispatcher, Verdict};
+use toolcrib_core::{Effect, Exposure, Mode, Permission, SourceId, Visibility};
 use toolcrib_surface::Defer;
 use toolcrib_testkit::tools::FakeTool;
 
@@ -142,25 +139,10 @@ fn apply(desk: &mut Desk, event: Event) {
     }
 }
 
+/// As dispatch decides it.
 fn refused(desk: &Desk, name: &str) -> bool {
-    let dispatcher = Dispatcher::new(
-        desk.registry.clone().into(),
-        desk.visibility.clone(),
-        DispatchLimits::default(),
-    );
-    let prepared = dispatcher.prepare(&ToolCall {
-        id: "c".into(),
-        name: name.into(),
-        arguments: "{}".into(),
-        extra: None,
-    });
-    match prepared.verdict() {
-        Verdict::Refuse(error) => matches!(
-            error.kind,
-            ToolErrorKind::Denied | ToolErrorKind::UnknownTool
-        ),
-        _ => false,
-    }
+    let tool = desk.registry.get(name);
+    tool.is_none_or(|tool| desk.visibility.check(tool.spec()).is_err())
 }
 
 proptest! {

@@ -256,3 +256,61 @@ fn two_searches_of_one_batch_load_a_tool_once() {
     assert_eq!((first.len(), second.len()), (1, 0));
     assert_eq!(text, "Already loaded: `web_fetch`.");
 }
+
+#[test]
+fn s41_the_same_miss_for_the_third_time_is_an_error() {
+    let loader = |desk: &Desk, query: &str| {
+        use toolcrib_core::{Arguments, ToolContext};
+        desk.shelf.show(&desk.inventory(), &desk.state);
+        let tool = desk.registry.get("tool_search").unwrap();
+        let arguments = Arguments::parse(json!({"query": query}).to_string()).unwrap();
+        let cx = ToolContext::detached("c");
+        let mut future = tool.call(&arguments, &cx);
+        let mut waiting = std::task::Context::from_waker(std::task::Waker::noop());
+        match future.as_mut().poll(&mut waiting) {
+            std::task::Poll::Ready(Ok(output)) => output.is_error,
+            other => panic!("{other:?}"),
+        }
+    };
+    let desk = forge();
+    let asked = [
+        "select:zzz",
+        "select:zzz",
+        "select:qqq",
+        "select:zzz",
+        "select:zzz",
+    ];
+    assert_eq!(asked.map(|query| loader(&desk, query)), [false; 5]);
+    assert!(loader(&desk, "select:zzz"));
+    assert!(loader(&desk, "select:zzz"));
+    assert!(!loader(&desk, "select:read"));
+}
+
+#[test]
+fn odd_queries_are_answered_briefly_and_the_same_every_time() {
+    for query in [
+        "x".repeat(100_000),
+        "weather ".repeat(20_000),
+        "(a+)+$ [unclosed ** ?{".to_owned(),
+        "\u{0}\u{1b}[31m\u{202e}weather".to_owned(),
+        "天气 预报".to_owned(),
+        format!("select:{}", "a,".repeat(50_000)),
+        "source: +".to_owned(),
+        "+weather source:nowhere".to_owned(),
+    ] {
+        let answer = forge().ask(&query);
+        assert!(answer.text.len() <= 8 * 1024, "{}", answer.text.len());
+        assert!(!answer.text.contains('\u{1b}') && !answer.text.contains('\0'));
+        assert_eq!(answer.text, forge().ask(&query).text);
+    }
+}
+
+#[test]
+fn a_model_that_takes_few_tools_gets_the_first_loaded_ones() {
+    let mut desk = Desk::new(many(9));
+    desk.ask("select:d3,d4,d5,d6");
+    let plan = desk.surface().plan_within("s", 3);
+    let names: Vec<_> = plan.tools().iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(names, ["tool_search", "d3", "d4"]);
+    assert!(!desk.surface().is_deferred("d6"));
+}
