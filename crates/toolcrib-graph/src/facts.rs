@@ -12,7 +12,7 @@ mod term;
 use crate::model::{NodeKind, Span, Str, TextKind};
 
 pub(crate) use builder::{Builder, NewDef, one_line, span};
-pub(crate) use term::{ListRange, Term, TermId};
+pub(crate) use term::{ListRange, Term, TermId, WHOLE};
 
 /// Index into [`FileFacts::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +47,7 @@ pub(crate) struct FileFacts {
     pub(crate) uses: Vec<Use>,
     /// Values given to fields, variables and results that declare no type.
     pub(crate) values: Vec<Value>,
+    pub(crate) handed: Vec<Handed>,
     pub(crate) texts: Vec<TextFact>,
     pub(crate) submodules: Vec<Submodule>,
     pub(crate) syntax_errors: bool,
@@ -82,6 +83,13 @@ impl FileFacts {
         &self.type_params[range.0 as usize..range.1 as usize]
     }
 
+    /// What a definition hands to its arguments; sorted by it.
+    pub(crate) fn handed_by(&self, def: DefIx) -> &[Handed] {
+        let start = self.handed.partition_point(|h| h.def < def);
+        let end = self.handed.partition_point(|h| h.def <= def);
+        &self.handed[start..end]
+    }
+
     /// The values recorded for a definition; they are sorted by it.
     pub(crate) fn values_of(&self, def: DefIx) -> &[Value] {
         let start = self.values.partition_point(|v| v.def < def);
@@ -113,6 +121,9 @@ impl Flags {
     pub(crate) const OPEN: Flags = Flags(128);
     /// A value or alias whose members are definitions of their own.
     pub(crate) const OBJECT: Flags = Flags(256);
+
+    /// No name in the source leads to it: a title is not a name.
+    pub(crate) const UNNAMED: Flags = Flags(512);
 
     pub(crate) fn has(self, flag: Flags) -> bool {
         self.0 & flag.0 != 0
@@ -215,6 +226,19 @@ pub(crate) struct Use {
 pub(crate) struct Value {
     pub(crate) def: DefIx,
     pub(crate) scope: DefIx,
+    pub(crate) term: TermId,
+}
+
+/// What a function calls one of its arguments with, as far as it declares it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handed {
+    /// The function, or the alias of a function type.
+    pub(crate) def: DefIx,
+    /// Which argument; [`WHOLE`] for an alias.
+    pub(crate) argument: u8,
+    /// Which parameter of it; [`WHOLE`] for its whole type.
+    pub(crate) place: u8,
+    /// The type.
     pub(crate) term: TermId,
 }
 

@@ -69,6 +69,11 @@ pub(crate) trait LanguageRules: Send + Sync {
         false
     }
 
+    /// Inside a type's body, its members are visible by their bare names.
+    fn bodies_see_members(&self) -> bool {
+        true
+    }
+
     /// The member of a module that stands for it where all of it is imported.
     fn module_value(&self) -> Option<&'static str> {
         None

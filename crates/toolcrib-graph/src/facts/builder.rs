@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::{
-    Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Import, ListRange, Local, Sym, Term,
-    TermId, TextFact, TypeParam, Use, Value,
+    Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange, Local, Sym,
+    Term, TermId, TextFact, TypeParam, Use, Value,
 };
 use crate::model::{NodeKind, Span, Str, TextKind};
 
@@ -332,6 +332,12 @@ impl<'s> Builder<'s> {
         }
     }
 
+    pub(crate) fn handed(&mut self, handed: Handed) {
+        if handed.term.is_known() {
+            self.facts.handed.push(handed);
+        }
+    }
+
     /// Records a comment or literal; comments on following lines become one.
     pub(crate) fn words(&mut self, def: DefIx, span: Span, kind: TextKind) {
         if kind != TextKind::StringLiteral
@@ -369,6 +375,7 @@ impl<'s> Builder<'s> {
             .locals
             .sort_by_key(|l| (l.scope, l.name, l.at, l.until));
         self.facts.values.sort_by_key(|v| v.def);
+        self.facts.handed.sort_by_key(|h| h.def);
         self.facts
     }
 }

@@ -33,6 +33,9 @@ impl ListRange {
     }
 }
 
+/// Stands for the whole where an argument or place is asked for.
+pub(crate) const WHOLE: u8 = u8::MAX;
+
 /// A type or an expression. A type's term stands for the type itself;
 /// [`Term::Inst`] makes a value of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,6 +82,9 @@ pub(crate) enum Term {
     Closure(TermId),
     /// The first parameter of a closure passed to `receiver.method`.
     Passed(TermId, Sym, u8),
+    /// What a closure given to `callee` at an argument is called with at a place;
+    /// [`WHOLE`] for the argument when the callee is the closure's own type.
+    Given(TermId, u8, u8),
     /// What a pattern `constructor(…)` takes out of a value at one place.
     Unpacked(TermId, TermId, u8),
     /// A named field that a pattern takes out.

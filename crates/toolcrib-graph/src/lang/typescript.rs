@@ -13,12 +13,16 @@
 
 mod bindings;
 mod blocks;
+mod calls;
+mod classes;
 mod docs;
 mod exports;
+mod functions;
 mod imports;
 mod items;
 mod library;
 mod objects;
+mod parameters;
 mod place;
 mod terms;
 mod types;
@@ -81,6 +85,10 @@ impl LanguageRules for TypeScript {
         true
     }
 
+    fn bodies_see_members(&self) -> bool {
+        false
+    }
+
     fn module_value(&self) -> Option<&'static str> {
         Some(MODULE_VALUE)
     }
@@ -111,6 +119,10 @@ impl LanguageRules for JavaScript {
 
     fn types_apart(&self) -> bool {
         true
+    }
+
+    fn bodies_see_members(&self) -> bool {
+        false
     }
 
     fn module_value(&self) -> Option<&'static str> {

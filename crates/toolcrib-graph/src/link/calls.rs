@@ -4,8 +4,11 @@ use std::rc::Rc;
 
 use super::eval::{Cx, Eval, is_type};
 use super::value::{Args, Ty, no_args};
-use crate::facts::{DefIx, Flags};
+use crate::facts::{DefIx, Flags, WHOLE};
 use crate::model::{NodeId, NodeKind};
+
+/// Bases are looked through for arguments this far.
+const MAX_BASES: usize = 24;
 
 impl Eval<'_> {
     /// The result of calling something.
@@ -113,10 +116,116 @@ impl Eval<'_> {
             }
         };
         result = self.replace_this(&result, &this);
-        if let Ty::Inst(_, args) | Ty::Def(_, args) = receiver {
-            result = self.for_receiver(&result, file, ix, args);
+        self.seen_from(&result, receiver, file, ix)
+    }
+
+    /// The arguments that a receiver's type gives to the type that declares a
+    /// member: its own, or those that it states for its base.
+    fn args_of_owner(&mut self, node: NodeId, args: &Args, file: u32, ix: DefIx) -> Args {
+        let index = self.index();
+        let def = self.facts(file).def(ix);
+        let owner = index.node(file, def.parent);
+        let params = self.facts(file).def(def.parent).params;
+        if def.ext.is_some() || owner == node || params.0 == params.1 {
+            return args.clone();
         }
-        result
+        let mut seen = vec![node];
+        let mut todo = vec![(node, args.clone())];
+        while let Some((node, args)) = todo.pop() {
+            let (file, ix) = index.place_of(node);
+            let facts = self.facts(file);
+            let own = facts.def(ix).params;
+            let cx = Cx { file, scope: ix };
+            for term in facts.list(facts.def(ix).bases).to_vec() {
+                let Ty::Def(base, given) = self
+                    .eval(cx, term)
+                    .each()
+                    .first()
+                    .cloned()
+                    .unwrap_or(Ty::Unknown)
+                else {
+                    continue;
+                };
+                if seen.len() >= MAX_BASES || seen.contains(&base) {
+                    continue;
+                }
+                seen.push(base);
+                let given: Args = given
+                    .iter()
+                    .map(|ty| {
+                        let ty = self.instance(cx, ty);
+                        self.substitute_params(&ty, file, own, &args)
+                    })
+                    .collect();
+                if base == owner {
+                    return given;
+                }
+                todo.push((base, given));
+            }
+        }
+        no_args()
+    }
+
+    /// What a function calls the closure with that it is given as an argument.
+    pub(super) fn handed(&mut self, callee: &Ty, argument: u8, place: u8) -> Ty {
+        self.guarded(Ty::Unknown, |eval| {
+            callee.map(|callee| eval.handed_by(callee, argument, place))
+        })
+    }
+
+    fn handed_by(&mut self, callee: &Ty, argument: u8, place: u8) -> Ty {
+        let (Ty::Def(node, _) | Ty::Bound(node, _)) = callee else {
+            return Ty::Unknown;
+        };
+        let index = self.index();
+        let mut nodes = vec![*node];
+        if is_type(index.def(*node).kind)
+            && let Some(name) = index.names.find("constructor")
+        {
+            let made = index
+                .members
+                .named(super::index::Container::Node(*node), name);
+            nodes.extend(made);
+        }
+        let mut all = Vec::new();
+        for node in nodes {
+            let (file, ix) = index.place_of(node);
+            let cx = Cx { file, scope: ix };
+            for handed in self.facts(file).handed_by(ix) {
+                if handed.argument != argument {
+                    continue;
+                }
+                if handed.place == place {
+                    let ty = self.eval(cx, handed.term);
+                    let ty = self.instance(cx, &ty);
+                    all.push(match callee {
+                        Ty::Bound(_, receiver) => self.seen_from(&ty, receiver, file, ix),
+                        _ => ty,
+                    });
+                } else if handed.place == WHOLE {
+                    let ty = self.eval(cx, handed.term);
+                    let alias = |ty: &Ty| match ty {
+                        Ty::Def(node, _) => index.def(*node).kind == NodeKind::TypeAlias,
+                        _ => false,
+                    };
+                    for ty in ty.each().iter().filter(|ty| alias(ty)) {
+                        all.push(self.handed(ty, WHOLE, place));
+                    }
+                }
+            }
+        }
+        Ty::any(all)
+    }
+
+    /// A member's type with what the receiver says of its owner's parameters.
+    fn seen_from(&mut self, ty: &Ty, receiver: &Ty, file: u32, ix: DefIx) -> Ty {
+        match receiver {
+            Ty::Inst(node, args) | Ty::Def(node, args) => {
+                let args = self.args_of_owner(*node, args, file, ix);
+                self.for_receiver(ty, file, ix, &args)
+            }
+            _ => ty.clone(),
+        }
     }
 
     /// Replaces the type parameters of a member's owner by the receiver's arguments.
@@ -167,12 +276,7 @@ impl Eval<'_> {
     pub(crate) fn field_type(&mut self, node: NodeId, receiver: &Ty) -> Ty {
         let (file, ix) = self.index().place_of(node);
         let ty = self.value_of(node).unwrap_or(Ty::Unknown);
-        match receiver {
-            Ty::Inst(_, args) | Ty::Def(_, args) if !args.is_empty() => {
-                self.for_receiver(&ty, file, ix, args)
-            }
-            _ => ty,
-        }
+        self.seen_from(&ty, receiver, file, ix)
     }
 }
 

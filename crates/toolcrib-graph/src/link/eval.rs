@@ -222,6 +222,10 @@ impl<'l> Eval<'l> {
                     library.passed(&shapes, seen, &text, place)
                 })
             }
+            Term::Given(callee, argument, place) => {
+                let callee = self.eval(cx, callee);
+                self.handed(&callee, argument, place)
+            }
             Term::Unpacked(constructor, value, place) => {
                 self.unpacked(cx, constructor, value, place)
             }

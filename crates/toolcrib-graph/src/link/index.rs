@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::spaces::{Placement, SpaceIx, Spaces};
-use crate::facts::{Def, DefIx, FileFacts, Sym};
+use crate::facts::{Def, DefIx, FileFacts, Flags, Sym};
 use crate::lang::{RULES, Semantics, rules_for};
 use crate::model::{NodeId, NodeKind, Str};
 use crate::scan::SourceFile;
@@ -207,7 +207,7 @@ impl<'a> Index<'a> {
         for file in 0..self.files.len() as u32 {
             let facts = &self.facts[file as usize];
             for (i, def) in facts.defs.iter().enumerate().skip(1) {
-                if def.ext.is_some() {
+                if def.ext.is_some() || def.flags.has(Flags::UNNAMED) {
                     continue;
                 }
                 let ix = DefIx(i as u32);

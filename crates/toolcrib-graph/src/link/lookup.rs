@@ -605,16 +605,22 @@ impl<'i> Lookup<'i> {
         let index = self.index;
         refill();
         let semantics = index.semantics(file)?;
+        let see_members = index.language[file as usize]
+            .is_some_and(|language| RULES[language].bodies_see_members());
         let facts = &index.facts[file as usize];
         let mut ix = scope;
         loop {
             let def = facts.def(ix);
             let container = index.container(file, ix)?;
-            let hidden = matches!(
-                def.kind,
-                NodeKind::Class | NodeKind::Struct | NodeKind::Enum | NodeKind::Interface
-            ) && ix != scope
-                && !semantics.open_classes;
+            let closed_body = !see_members
+                && (def.flags.has(Flags::OBJECT)
+                    || matches!(def.kind, NodeKind::Class | NodeKind::Interface));
+            let hidden = closed_body
+                || matches!(
+                    def.kind,
+                    NodeKind::Class | NodeKind::Struct | NodeKind::Enum | NodeKind::Interface
+                ) && ix != scope
+                    && !semantics.open_classes;
             match container {
                 Container::Node(_) if !hidden => {
                     let mut found = self.in_container(container, name, None, 0);

@@ -8,5 +8,6 @@ mod exclusions;
 mod lookups;
 mod phantoms;
 mod sample;
+mod scripts;
 mod states;
 mod support;

@@ -1,15 +1,11 @@
 //! Variables, parameters, patterns and what tests of a type tell.
 
-use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::K;
-use super::items::{MAX_DEPTH, Reader, Visible, unquoted};
-use crate::facts::{Term, TermId, span};
+use super::items::{MAX_DEPTH, Passed, Reader, Visible, unquoted};
+use crate::facts::{Term, TermId, WHOLE, span};
 use crate::model::{NodeKind, Span};
-
-/// Parameters beyond these take nothing from the method they are given to.
-const MAX_PLACES: usize = 4;
 
 impl<'s> Reader<'_, 's> {
     /// Whether names bound here belong to a module rather than to a block.
@@ -47,7 +43,23 @@ impl<'s> Reader<'_, 's> {
         if let Some(function) = bare.filter(|value| self.is_function(*value)) {
             let place = self.led_span(node);
             let scope = self.b.scope();
-            self.named_function(scope, place, function, text, NodeKind::Function);
+            let declared = self.terms.declared(self.b, node, "type");
+            let def = self.named_function(scope, place, function, text, NodeKind::Function);
+            if declared.is_known() {
+                let passed = Passed {
+                    callee: declared,
+                    argument: WHOLE,
+                    method: None,
+                };
+                self.passed.insert(function.id(), passed);
+                if !self.b.def(def).ty.is_known() {
+                    // The type says what calling it gives.
+                    let value = self.b.term(Term::Inst(declared));
+                    let empty = self.b.list(&[]);
+                    let result = self.b.term(Term::Call(value, empty));
+                    self.b.value(def, scope, result);
+                }
+            }
             return true;
         }
         if let Some(class) = bare.filter(|value| self.kinds.of(*value) == K::ClassExpression) {
@@ -76,7 +88,11 @@ impl<'s> Reader<'_, 's> {
             NodeKind::Variable
         };
         let place = self.led_span(node);
-        let def = self.define(place, node.end_byte(), kind, text);
+        let end = self.signature_end(node, value);
+        let def = self.define(place, end, kind, text);
+        if let Some(value) = value.filter(|value| self.kinds.of(*value) == K::Assignment) {
+            self.exported_beside(node, value, text);
+        }
         let scope = self.b.scope();
         let is_object = value.is_some_and(|value| self.take_object(value, def));
         if declared.is_known() {
@@ -231,124 +247,6 @@ impl<'s> Reader<'_, 's> {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// The parameters of a function, visible in all of it.
-    pub(super) fn parameters(&mut self, function: Node<'_>) {
-        let visible = Visible {
-            at: function.start_byte() as u32,
-            until: function.end_byte() as u32,
-        };
-        let passed = self.passed.get(&function.id()).copied();
-        if let Some(single) = function.child_by_field_name("parameter") {
-            let value = self.given(passed, 0);
-            self.bind(single, value, visible, 0);
-            return;
-        }
-        let Some(list) = function.child_by_field_name("parameters") else {
-            return;
-        };
-        let mut place = 0usize;
-        let mut cursor = list.walk();
-        for parameter in list.named_children(&mut cursor) {
-            let (pattern, ty, default) = match self.kinds.of(parameter) {
-                K::Required | K::Optional => (
-                    parameter.child_by_field_name("pattern"),
-                    parameter.child_by_field_name("type"),
-                    parameter.child_by_field_name("value"),
-                ),
-                K::Comment | K::Decorator => continue,
-                _ => (Some(parameter), None, None),
-            };
-            let Some(pattern) = pattern else { continue };
-            let mut value = match ty {
-                Some(ty) => {
-                    self.remember_typed_router(pattern, ty);
-                    let ty = self.terms.ty(self.b, ty);
-                    if ty.is_known() {
-                        self.b.term(Term::Inst(ty))
-                    } else {
-                        TermId::UNKNOWN
-                    }
-                }
-                None => self.given(passed, place),
-            };
-            if !value.is_known()
-                && ty.is_none()
-                && let Some(default) = default
-            {
-                value = self.terms.expr(self.b, default);
-            }
-            if self.kinds.of(pattern) == K::ObjectPattern
-                && let Some(object) = ty.and_then(|ty| self.object_type(ty))
-            {
-                self.bind_members(pattern, object, visible);
-            } else if self.kinds.of(pattern) == K::RestPattern {
-                if let Some(inner) = pattern.named_child(0) {
-                    self.bind(inner, value, visible, 0);
-                }
-            } else {
-                self.bind(pattern, value, visible, 0);
-            }
-            place += 1;
-        }
-    }
-
-    /// The object type that an annotation writes out.
-    fn object_type<'t>(&self, annotation: Node<'t>) -> Option<Node<'t>> {
-        let ty = annotation.named_child(0)?;
-        (self.kinds.of(ty) == K::ObjectType).then_some(ty)
-    }
-
-    /// `{ one, two: other }: { one: A; two: B }`: each name by its own type.
-    fn bind_members(&mut self, pattern: Node<'_>, object: Node<'_>, visible: Visible) {
-        let mut types: FxHashMap<&'s str, TermId> = FxHashMap::default();
-        let mut cursor = object.walk();
-        for member in object.named_children(&mut cursor) {
-            if let (Some(name), Some(ty)) = (
-                member.child_by_field_name("name"),
-                member.child_by_field_name("type"),
-            ) {
-                let name = unquoted(self.b.text(name));
-                let ty = self.terms.ty(self.b, ty);
-                if ty.is_known() {
-                    types.insert(name, self.b.term(Term::Inst(ty)));
-                }
-            }
-        }
-        let mut cursor = pattern.walk();
-        for child in pattern.named_children(&mut cursor) {
-            let (key, inner) = match self.kinds.of(child) {
-                K::ShorthandPattern => (Some(child), Some(child)),
-                K::ObjectAssignment => {
-                    let left = child.child_by_field_name("left");
-                    (left, left)
-                }
-                K::PairPattern => (
-                    child.child_by_field_name("key"),
-                    child.child_by_field_name("value"),
-                ),
-                _ => (None, child.named_child(0)),
-            };
-            let value = key
-                .and_then(|key| types.get(unquoted(self.b.text(key))).copied())
-                .unwrap_or(TermId::UNKNOWN);
-            if let Some(inner) = inner {
-                self.bind(inner, value, visible, 0);
-            }
-        }
-    }
-
-    /// What the method that a function is given to passes at a place.
-    fn given(&mut self, passed: Option<(TermId, crate::facts::Sym)>, place: usize) -> TermId {
-        match passed {
-            // A promise stands for what it promises.
-            Some((receiver, method)) if place == 0 && self.b.sym_text(method) == "then" => receiver,
-            Some((receiver, method)) if place < MAX_PLACES => {
-                self.b.term(Term::Passed(receiver, method, place as u8))
-            }
-            _ => TermId::UNKNOWN,
         }
     }
 

@@ -103,6 +103,7 @@ impl<'s> Reader<'_, 's> {
             .map_or(body.end_byte(), |body| body.start_byte());
         let def = self.define(span(node), end, NodeKind::Test, &name);
         self.b.def_mut(def).flags.set(Flags::STATIC);
+        self.b.def_mut(def).flags.set(Flags::UNNAMED);
         self.b.def_mut(def).exported = false;
         self.b.open(def);
     }
@@ -177,6 +178,7 @@ impl<'s> Reader<'_, 's> {
         };
         let name = format!("{} {}", verb.to_uppercase(), one_line(path, MAX_TITLE));
         let def = self.define(span(node), node.end_byte(), NodeKind::Route, &name);
+        self.b.def_mut(def).flags.set(Flags::UNNAMED);
         let term = match self.kinds.of(handler) {
             K::Identifier | K::Member | K::Call => self.terms.expr(self.b, handler),
             _ => TermId::UNKNOWN,

@@ -203,6 +203,25 @@ impl<'s> Reader<'_, 's> {
         self.exported_as(node, name, value);
     }
 
+    /// `var name = exports = module.exports = …` exports what it names.
+    pub(super) fn exported_beside(&mut self, node: Node<'_>, value: Node<'_>, name: &str) {
+        let mut next = value;
+        while self.kinds.of(next) == K::Assignment {
+            let left = next.child_by_field_name("left");
+            if left.is_some_and(|left| self.b.text(left) == MODULE_VALUE) {
+                let sym = self.b.owned_name(name);
+                self.exported_names.insert(sym);
+                let shown = format!("{MODULE_VALUE} = {name}");
+                self.import_as(node, "", Some(name), MODULE_VALUE, &shown);
+                return;
+            }
+            match next.child_by_field_name("right") {
+                Some(right) => next = right,
+                None => return,
+            }
+        }
+    }
+
     fn exported_as(&mut self, node: Node<'_>, name: &str, value: Node<'_>) {
         let inner = self.bare(value);
         if self.kinds.of(inner) == K::Identifier {
@@ -214,6 +233,19 @@ impl<'s> Reader<'_, 's> {
                 self.import_as(node, "", Some(own), name, &shown);
             }
             return;
+        }
+        let mut name = name;
+        if name == MODULE_VALUE
+            && let Some(own) = inner.child_by_field_name("name")
+            && (self.is_function(inner) || self.kinds.of(inner) == K::ClassExpression)
+        {
+            // It has a name of its own, which says more.
+            let own = self.b.text(own);
+            let waiting = self.waiting.take();
+            let shown = format!("{name} = {own}");
+            self.import_as(node, "", Some(own), name, &shown);
+            self.waiting = waiting;
+            name = own;
         }
         if self.is_function(inner) {
             let def = self.named_function(DefIx::ROOT, span(node), inner, name, NodeKind::Function);

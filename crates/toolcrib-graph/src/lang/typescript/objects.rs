@@ -51,6 +51,7 @@ impl<'s> Reader<'_, 's> {
             self.hide_private(def, text, said.is_private);
             let ty = if kind == NodeKind::Method {
                 self.b.def_mut(def).flags.set(Flags::ABSTRACT);
+                self.callbacks(def, result);
                 self.terms.declared(self.b, result, "return_type")
             } else {
                 self.terms.ty(self.b, ty)
@@ -92,6 +93,14 @@ impl<'s> Reader<'_, 's> {
             self.kinds.of(node),
             K::Arrow | K::FunctionExpression | K::GeneratorFunction
         )
+    }
+
+    /// Where the declaration of a value ends: before an object's members.
+    pub(super) fn signature_end(&self, node: Node<'_>, value: Option<Node<'_>>) -> usize {
+        match value.map(|value| self.bare(value)) {
+            Some(value) if self.kinds.of(value) == K::Object => value.start_byte(),
+            _ => node.end_byte(),
+        }
     }
 
     /// An expression without what does not change its value.
@@ -195,7 +204,8 @@ impl<'s> Reader<'_, 's> {
             self.exported_pair(node, text, inner);
             return;
         }
-        let def = self.define_in(owner, span(node), node.end_byte(), NodeKind::Field, text);
+        let end = self.signature_end(node, Some(value));
+        let def = self.define_in(owner, span(node), end, NodeKind::Field, text);
         let term = self.terms.expr(self.b, value);
         self.b.value(def, owner, term);
         self.take_object(value, def);
@@ -247,8 +257,54 @@ impl<'s> Reader<'_, 's> {
                 };
                 if self.kinds.of(object) == K::This {
                     self.own_field(node, name, right);
+                } else {
+                    self.assigned_method(node, object, name, right);
                 }
             }
+            _ => {}
+        }
+    }
+
+    /// `owner.name = function …` and `Owner.prototype.name = function …` at the
+    /// top of a module declare members of the owner.
+    fn assigned_method(
+        &mut self,
+        node: Node<'_>,
+        object: Node<'_>,
+        name: Node<'_>,
+        right: Node<'_>,
+    ) {
+        let mut function = right;
+        // `one.a = one.b = function …` gives it to the first.
+        while self.kinds.of(function) == K::Assignment
+            && let Some(inner) = function.child_by_field_name("right")
+        {
+            function = inner;
+        }
+        if self.b.scope() != DefIx::ROOT
+            || !self.functions.is_empty()
+            || !self.is_function(function)
+            || self.taken.contains_key(&function.id())
+        {
+            return;
+        }
+        let text = self.b.text(object);
+        let (owner, is_static) = match text.strip_suffix(".prototype") {
+            Some(owner) => (owner, false),
+            None => (text, true),
+        };
+        let owner = self.b.name(owner);
+        let Some(owner) = self.owners.get(&owner).copied() else {
+            return;
+        };
+        let text = self.b.text(name);
+        let kind = self.b.def(owner).kind;
+        let def = self.named_function(owner, span(node), function, text, NodeKind::Method);
+        match kind {
+            NodeKind::Constant | NodeKind::Variable => {
+                self.b.def_mut(owner).flags.set(Flags::OBJECT);
+            }
+            _ if is_static => self.b.def_mut(def).flags.set(Flags::STATIC),
             _ => {}
         }
     }
