@@ -1,6 +1,6 @@
 //! From names and paths to definitions: scopes, modules, imports.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,12 +16,14 @@ const MAX_HOPS: u32 = 16;
 /// Modules that the globs of one module may lead to.
 const MAX_REACHED: usize = 1_024;
 /// Modules looked at for one import, so that globs that lead in circles end.
-const MAX_LOOKS: u32 = 20_000;
+const MAX_LOOKS: u32 = 4_000;
 /// Candidates kept for one name.
 const MAX_FOUND: usize = 16;
 
 thread_local! {
     static LOOKS: Cell<u32> = const { Cell::new(0) };
+    /// Imports being followed, outermost first.
+    static FOLLOWED: RefCell<Vec<NodeId>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Takes one look from the budget; `false` when none is left.
@@ -123,8 +125,25 @@ impl<'i> Lookup<'i> {
         if hops >= MAX_HOPS {
             return Vec::new();
         }
-        let import = &self.index.facts[file as usize].imports[i as usize];
-        self.resolve_import(file, import, hops + 1)
+        // An import that leads back to itself brings nothing in.
+        let is_new = FOLLOWED.with_borrow_mut(|chain| {
+            let is_new = !chain.contains(&node);
+            if is_new {
+                chain.push(node);
+            }
+            is_new
+        });
+        if !is_new {
+            return Vec::new();
+        }
+        let found = if spend() {
+            let import = &self.index.facts[file as usize].imports[i as usize];
+            self.resolve_import(file, import, hops + 1)
+        } else {
+            Vec::new()
+        };
+        FOLLOWED.with_borrow_mut(Vec::pop);
+        found
     }
 
     fn resolve_import(&self, file: u32, import: &Import, hops: u32) -> Vec<Found> {

@@ -108,8 +108,8 @@ impl Eval<'_> {
                             inst: false,
                         };
                     }
-                    if let Some(nodes) = self.relations.foreign.get(&(*owner, name)) {
-                        return self.bound_all(nodes, base);
+                    if let Some(found) = self.added_from_afar(cx, *owner, name, base) {
+                        return found;
                     }
                     Ty::Method(Rc::new(base.clone()), name)
                 }
@@ -150,8 +150,8 @@ impl Eval<'_> {
                         found => return found,
                     }
                 }
-                if let Some(nodes) = self.relations.blanket.get(&name) {
-                    return self.bound_all(nodes, base);
+                if let Some(found) = self.blanket(cx, name, base) {
+                    return found;
                 }
                 if let Some(universal) = self.universal(cx, base, name) {
                     return universal;
@@ -213,8 +213,8 @@ impl Eval<'_> {
             TypeMember::Lent(ty) => ty,
             TypeMember::Outside(module) => self.outside(module, name),
             TypeMember::Nothing => {
-                if let Some(nodes) = self.relations.blanket.get(&name) {
-                    return self.bound_all(nodes, receiver);
+                if let Some(found) = self.blanket(cx, name, receiver) {
+                    return found;
                 }
                 self.universal(cx, receiver, name).unwrap_or(Ty::Unknown)
             }
@@ -277,6 +277,64 @@ impl Eval<'_> {
             }
         }
         Ty::any(all)
+    }
+
+    /// A member that an extension here gives to a type of another module.
+    fn added_from_afar(&self, cx: Cx, head: GSym, name: GSym, base: &Ty) -> Option<Ty> {
+        let nodes = self.relations.foreign.get(&(head, name))?;
+        self.bound_in_reach(cx, nodes, base)
+    }
+
+    /// A member of an interface that every type implements.
+    fn blanket(&self, cx: Cx, name: GSym, base: &Ty) -> Option<Ty> {
+        let nodes = self.relations.blanket.get(&name)?;
+        self.bound_in_reach(cx, nodes, base)
+    }
+
+    fn bound_in_reach(&self, cx: Cx, nodes: &[NodeId], base: &Ty) -> Option<Ty> {
+        let near: Vec<NodeId> = nodes
+            .iter()
+            .copied()
+            .filter(|node| self.is_in_reach(cx, *node))
+            .collect();
+        (!near.is_empty()).then(|| self.bound_all(&near, base))
+    }
+
+    /// An extension counts where its interface is: in its own crate, and where
+    /// the interface was imported.
+    fn is_in_reach(&self, cx: Cx, node: NodeId) -> bool {
+        let index = self.index();
+        let krate = |file, ix| {
+            index
+                .space_around(file, ix)
+                .map(|space| index.spaces.get(space).krate)
+        };
+        let (file, ix) = index.place_of(node);
+        if krate(file, ix) == krate(cx.file, cx.scope) {
+            return true;
+        }
+        let facts = self.facts(file);
+        let def = facts.def(ix);
+        let interface = match def.ext {
+            Some(ext) => {
+                let ext = &facts.extensions[ext.0 as usize];
+                let Some(term) = ext.interface else {
+                    return false;
+                };
+                self.lookup.static_path(file, ext.parent, term)
+            }
+            None => vec![Found::Node(index.node(file, def.parent))],
+        };
+        interface.iter().any(|found| {
+            let Found::Node(interface) = found else {
+                return false;
+            };
+            let (file, ix) = index.place_of(*interface);
+            let name = index.global_name(file, self.facts(file).def(ix).name);
+            self.lookup
+                .scoped(cx.file, cx.scope, name)
+                .is_some_and(|(seen, _)| seen.contains(found))
+        })
     }
 
     fn bound_all(&self, nodes: &[NodeId], receiver: &Ty) -> Ty {
@@ -428,15 +486,15 @@ impl Eval<'_> {
         else {
             return Ty::Unknown;
         };
-        if let Some(nodes) = self.relations.foreign.get(&(*head, name)) {
+        if let Some(found) = self.added_from_afar(cx, *head, name, base) {
             self.saw(Via::Receiver);
-            return self.bound_all(nodes, base);
+            return found;
         }
         let method = Ty::Method(Rc::new(base.clone()), name);
-        if let Some(nodes) = self.relations.blanket.get(&name)
+        if let Some(found) = self.blanket(cx, name, base)
             && !self.is_library_method(cx, base, name)
         {
-            return self.bound_all(nodes, base);
+            return found;
         }
         if args.is_empty() {
             return method;
