@@ -5,6 +5,7 @@
 //! what a file declares and how the language finds modules; scopes, imports,
 //! receivers and states of call sites are the linker's, for all languages alike.
 
+pub(crate) mod go;
 pub(crate) mod python;
 pub(crate) mod rust;
 mod walk;
@@ -62,10 +63,20 @@ pub(crate) trait LanguageRules: Send + Sync {
 
     /// Puts the language's files into the tree of modules.
     fn place(&self, placement: &mut Placement<'_>);
+
+    /// Several files are one module, and each sees its own imports only.
+    fn imports_by_file(&self) -> bool {
+        false
+    }
+
+    /// A type implements an interface by having its methods.
+    fn structural(&self) -> bool {
+        false
+    }
 }
 
 /// Every language with rules.
-pub(crate) static RULES: &[&dyn LanguageRules] = &[&rust::Rust, &python::Python];
+pub(crate) static RULES: &[&dyn LanguageRules] = &[&rust::Rust, &python::Python, &go::Go];
 
 /// Index into [`RULES`] of the language of a path.
 pub(crate) fn rules_for(path: &str) -> Option<usize> {

@@ -17,6 +17,7 @@ mod lookup;
 mod members;
 mod naming;
 mod relations;
+mod shape;
 mod shapes;
 mod sites;
 mod spaces;

@@ -76,6 +76,7 @@ impl<'s> Builder<'s> {
             ty: TermId::UNKNOWN,
             bases: ListRange::default(),
             params: (0, 0),
+            arity: None,
         });
         builder.stack.push(Open {
             def: DefIx::ROOT,
@@ -204,6 +205,7 @@ impl<'s> Builder<'s> {
             ty: TermId::UNKNOWN,
             bases: ListRange::default(),
             params: (at, at),
+            arity: None,
         });
         ix
     }
@@ -301,7 +303,15 @@ impl<'s> Builder<'s> {
             name,
             callee: term,
             is_macro,
+            given: None,
         });
+    }
+
+    /// Says how many arguments the call recorded last passes.
+    pub(crate) fn given(&mut self, count: usize) {
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.given = Some(count.min(254) as u8);
+        }
     }
 
     /// Records a mention; the same term in the same scope counts once.

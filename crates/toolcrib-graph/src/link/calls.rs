@@ -15,7 +15,16 @@ impl Eval<'_> {
 
     fn called_inner(&mut self, cx: Cx, callee: &Ty, given: &[Ty]) -> Ty {
         match callee {
-            Ty::Any(all) => Ty::any(all.iter().map(|ty| self.called(cx, ty, given)).collect()),
+            Ty::Any(all) => {
+                let fit = |ty: &&Ty| self.takes(ty, given.len());
+                let fitting: Vec<Ty> = all.iter().filter(fit).cloned().collect();
+                let all = if fitting.is_empty() {
+                    all.to_vec()
+                } else {
+                    fitting
+                };
+                Ty::any(all.iter().map(|ty| self.called(cx, ty, given)).collect())
+            }
             Ty::Def(node, args) => self.called_def(cx, *node, args, given),
             Ty::Bound(node, receiver) => self.result_of(*node, receiver),
             Ty::Closure(result) => (**result).clone(),
@@ -31,10 +40,29 @@ impl Eval<'_> {
             }
             Ty::Inst(..) => match self.call_member(cx, callee) {
                 Some(Ty::Bound(node, receiver)) => self.result_of(node, &receiver),
-                _ => Ty::Unknown,
+                _ => match self.underlying(callee) {
+                    Ty::Closure(result) => (*result).clone(),
+                    _ => Ty::Unknown,
+                },
             },
             Ty::This => Ty::This,
             _ => Ty::Unknown,
+        }
+    }
+
+    /// Whether something takes so many arguments, as far as it says.
+    fn takes(&self, ty: &Ty, given: usize) -> bool {
+        match ty {
+            Ty::Def(node, _) | Ty::Bound(node, _) => self.fits(*node, given),
+            _ => true,
+        }
+    }
+
+    /// Whether a definition takes so many arguments, as far as it says.
+    pub(super) fn fits(&self, node: NodeId, given: usize) -> bool {
+        match self.index().def(node).arity {
+            Some((_, u8::MAX)) | None => true,
+            Some((least, most)) => (usize::from(least)..=usize::from(most)).contains(&given),
         }
     }
 

@@ -138,6 +138,7 @@ fn link_file(lookup: &Lookup<'_>, relations: &Relations, file: u32) -> (Vec<Edge
             out.reference(from, target, via, mention.line);
         }
     }
+    out.routes(&mut eval);
     out.imports();
     out.types();
     out.overrides();
@@ -225,6 +226,39 @@ impl Linked<'_> {
         self.edge(from, EdgeKind::References, to, origin, line);
     }
 
+    /// From each route to the one definition that answers it.
+    fn routes(&mut self, eval: &mut Eval<'_>) {
+        let index = self.lookup.index;
+        let facts = &index.facts[self.file as usize];
+        for (i, def) in facts.defs.iter().enumerate() {
+            if def.kind != NodeKind::Route {
+                continue;
+            }
+            let ix = DefIx(i as u32);
+            for value in facts.values_of(ix) {
+                eval.begin();
+                let cx = Cx {
+                    file: self.file,
+                    scope: value.scope,
+                };
+                let ty = eval.eval(cx, value.term);
+                let mut handlers = ty.each().iter().filter_map(|ty| match ty {
+                    Ty::Def(node, _) | Ty::Bound(node, _)
+                        if is_function(index.def(*node).kind) =>
+                    {
+                        Some(*node)
+                    }
+                    _ => None,
+                });
+                if let (Some(handler), None) = (handlers.next(), handlers.next()) {
+                    let node = index.node(self.file, ix);
+                    let line = def.span.start_line;
+                    self.edge(node, EdgeKind::RoutesTo, handler, origin(eval.via), line);
+                }
+            }
+        }
+    }
+
     fn imports(&mut self) {
         let index = self.lookup.index;
         let facts = &index.facts[self.file as usize];
@@ -287,6 +321,13 @@ impl Linked<'_> {
                     EdgeKind::Extends
                 };
                 self.edge(node, kind, *base, Origin::Syntax, def.span.start_line);
+            }
+        }
+        for (i, def) in facts.defs.iter().enumerate() {
+            let node = index.node(self.file, DefIx(i as u32));
+            let line = def.span.start_line;
+            for interface in self.relations.by_shape.get(&node).into_iter().flatten() {
+                self.edge(node, EdgeKind::Implements, *interface, Origin::Receiver, line);
             }
         }
         for (i, ext) in (0u32..).zip(&facts.extensions) {

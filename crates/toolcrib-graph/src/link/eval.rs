@@ -214,6 +214,10 @@ impl<'l> Eval<'l> {
                 let receiver = self.eval(cx, receiver);
                 let method = self.index().global_name(cx.file, method);
                 let value = self.value(&receiver);
+                let value = match self.underlying(&value) {
+                    Ty::Unknown => value,
+                    under => under,
+                };
                 let text = self.index().names.text(method).clone();
                 let shapes = self.shapes(cx.file);
                 self.through_wrappers(cx.file, &value, |library, seen| {

@@ -516,6 +516,11 @@ impl<'i> Lookup<'i> {
                     }
                 }
                 Container::Space(space) => {
+                    let by_file = ix == DefIx::ROOT
+                        && index.rules(file).is_some_and(|r| r.imports_by_file());
+                    if by_file {
+                        return self.file_name(file, space, name);
+                    }
                     let found = self.module_name(file, space, name);
                     if !found.is_empty() {
                         return Some((found, self.via(container, name)));
@@ -531,6 +536,57 @@ impl<'i> Lookup<'i> {
             }
             ix = def.parent;
         }
+    }
+
+    /// A bare name in a file that shares its module but not its imports.
+    fn file_name(&self, file: u32, space: SpaceIx, name: GSym) -> Option<(Vec<Found>, Via)> {
+        let index = self.index;
+        let imports = index.own_imports(file);
+        let mut found = self.in_container(imports, name, None, 0);
+        if !found.is_empty() {
+            return Some((found, Via::Import));
+        }
+        found = self.module_name(file, space, name);
+        if !found.is_empty() {
+            return Some((found, Via::Scope));
+        }
+        found = self.in_globs(imports, name, None, 0);
+        if found.is_empty() {
+            found.extend(self.named_by_itself(file, name));
+        }
+        (!found.is_empty()).then_some((found, Via::Import))
+    }
+
+    /// The imported module that calls itself by this name, whatever its path.
+    fn named_by_itself(&self, file: u32, name: GSym) -> Option<Found> {
+        let index = self.index;
+        let text = &**index.names.text(name);
+        let mut outside = None;
+        for import in &index.facts[file as usize].imports {
+            if !import.binds_root {
+                continue;
+            }
+            for target in self.import_targets(index.node(file, import.def), 0) {
+                match target {
+                    Found::Space(space) if index.spaces.get(space).own_name == text => {
+                        return Some(target);
+                    }
+                    // A path such as `example.com/go-cmp/v2` says its name in part.
+                    Found::Ext { module, .. }
+                        if text.len() > 2
+                            && index
+                                .names
+                                .text(module)
+                                .split(['/', '.', '-'])
+                                .any(|part| part == text) =>
+                    {
+                        outside = outside.or(Some(target));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        outside
     }
 
     /// A bare name in a module: files beside it are not among its names.

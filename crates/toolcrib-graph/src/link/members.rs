@@ -335,15 +335,26 @@ impl Eval<'_> {
             let found = self
                 .lookup
                 .in_container(Container::Node(base), name, None, 0);
-            let nodes: Vec<NodeId> = found
+            let mut nodes: Vec<NodeId> = found
                 .iter()
                 .filter_map(|item| match item {
                     Found::Node(node) => Some(*node),
                     _ => None,
                 })
                 .collect();
+            if nodes.is_empty() {
+                nodes.extend(self.relations.added.named(Container::Node(base), name));
+            }
             if !nodes.is_empty() {
                 return TypeMember::Nodes(nodes);
+            }
+        }
+        // What a defined type is underneath.
+        let under = self.underlying(receiver);
+        if under.is_known() && under != *receiver {
+            let lent = self.member(cx, &under, name);
+            if lent.is_known() {
+                return TypeMember::Lent(lent);
             }
         }
         // What the type dereferences to.

@@ -28,6 +28,8 @@ pub(crate) struct Relations {
     pub(crate) foreign: FxHashMap<(GSym, GSym), Vec<NodeId>>,
     /// Members that extensions define for an interface.
     by_interface: FxHashMap<(NodeId, GSym), Vec<NodeId>>,
+    /// Interfaces that types implement by having their methods.
+    pub(crate) by_shape: FxHashMap<NodeId, Vec<NodeId>>,
     /// Interfaces implemented for every type, by their members' names.
     pub(crate) blanket: FxHashMap<GSym, Vec<NodeId>>,
 }
@@ -192,8 +194,13 @@ impl Relations {
                 list.push(class);
             }
         }
+        for (interface, ty) in super::shape::implementors(lookup, self) {
+            self.by_shape.entry(ty).or_default().push(interface);
+            self.implementors.entry(interface).or_default().push(ty);
+        }
         for list in self.implementors.values_mut() {
             list.sort_unstable();
+            list.dedup();
         }
     }
 
@@ -261,6 +268,9 @@ impl Relations {
                 own.iter()
                     .filter(|node| is_function(index.def(**node).kind)),
             );
+            if self.by_shape.contains_key(ty) {
+                all.extend(super::shape::method(lookup, self, *ty, name));
+            }
         }
         all.sort_unstable();
         all.dedup();

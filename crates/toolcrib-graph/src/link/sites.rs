@@ -4,7 +4,7 @@ use super::eval::{Cx, Eval, is_type};
 use super::index::GSym;
 use super::lookup::Via;
 use super::value::Ty;
-use crate::facts::{Call, Term};
+use crate::facts::{Call, Flags, Term};
 use crate::model::{NodeId, NodeKind, Origin, SiteState};
 
 /// What a callee may be.
@@ -28,6 +28,14 @@ impl Eval<'_> {
         let ty = self.eval(cx, call.callee);
         let mut targets = Targets::default();
         self.collect(cx, &ty, &mut targets, 0);
+        if let Some(given) = call.given
+            && targets.nodes.len() > 1
+        {
+            let fits = |node: &(NodeId, bool)| self.fits(node.0, usize::from(given));
+            if targets.nodes.iter().any(fits) {
+                targets.nodes.retain(fits);
+            }
+        }
         self.decide(targets)
     }
 
@@ -141,6 +149,13 @@ impl Eval<'_> {
             return false;
         }
         match receiver {
+            // What embeds or inherits a method without a body borrows no definition.
+            Ty::Inst(..)
+                if def.flags.has(Flags::ABSTRACT)
+                    && index.semantics(file).is_some_and(|s| !s.closed_modules) =>
+            {
+                true
+            }
             Ty::Inst(node, _) => index.def(*node).kind == NodeKind::Interface,
             Ty::Ext { .. } | Ty::Tuple(_) | Ty::Closure(_) => false,
             _ => true,
