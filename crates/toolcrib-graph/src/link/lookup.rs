@@ -554,7 +554,27 @@ impl<'i> Lookup<'i> {
         if found.is_empty() {
             found.extend(self.named_by_itself(file, name));
         }
+        if found.is_empty() {
+            found.extend(self.in_foreign_globs(file, name));
+        }
         (!found.is_empty()).then_some((found, Via::Import))
+    }
+
+    /// What only a glob of another module can bring in.
+    fn in_foreign_globs(&self, file: u32, name: GSym) -> Option<Found> {
+        let index = self.index;
+        let rules = index.rules(file)?;
+        if rules.library().is_builtin(index.names.text(name)) {
+            return None;
+        }
+        let globs = index.globs.get(&index.own_imports(file))?;
+        globs.iter().find_map(|glob| {
+            let is_foreign = |found: &Found| matches!(found, Found::Ext { .. });
+            match self.import_targets(*glob, 0).into_iter().find(is_foreign)? {
+                Found::Ext { module, .. } => Some(Found::Ext { module, name }),
+                _ => None,
+            }
+        })
     }
 
     /// The imported module that calls itself by this name, whatever its path.

@@ -1,4 +1,4 @@
-//! Golden nodes and edges of the two small programs.
+//! Golden nodes and edges of the small programs.
 
 use crate::support::{edges, fixture, load, nodes, sites};
 
@@ -30,4 +30,19 @@ fn rust_sites() {
 #[test]
 fn python_sites() {
     insta::assert_snapshot!(sites(&load(fixture("sample_python")).graph));
+}
+
+#[test]
+fn go_nodes() {
+    insta::assert_snapshot!(nodes(&load(fixture("sample_go")).graph));
+}
+
+#[test]
+fn go_edges() {
+    insta::assert_snapshot!(edges(&load(fixture("sample_go")).graph));
+}
+
+#[test]
+fn go_sites() {
+    insta::assert_snapshot!(sites(&load(fixture("sample_go")).graph));
 }

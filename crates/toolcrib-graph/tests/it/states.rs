@@ -115,6 +115,13 @@ fn count_python(text: &str) -> usize {
     count_kind(parse(&language, text).root_node(), &["call"])
 }
 
+/// Calls of Go source, conversions to types that are no names included.
+fn count_go(text: &str) -> usize {
+    let language: Language = tree_sitter_go::LANGUAGE.into();
+    let kinds = ["call_expression", "type_conversion_expression"];
+    count_kind(parse(&language, text).root_node(), &kinds)
+}
+
 fn count_all(graph: &CodeGraph) -> usize {
     graph
         .files()
@@ -122,6 +129,7 @@ fn count_all(graph: &CodeGraph) -> usize {
         .map(|file| match file.path.rsplit('.').next() {
             Some("rs") => count_rust(&file.text),
             Some("py") => count_python(&file.text),
+            Some("go") => count_go(&file.text),
             _ => 0,
         })
         .sum()
@@ -129,7 +137,7 @@ fn count_all(graph: &CodeGraph) -> usize {
 
 #[test]
 fn every_call_expression_is_a_site_in_one_state() {
-    for name in ["sample_rust", "sample_python"] {
+    for name in ["sample_rust", "sample_python", "sample_go"] {
         let snapshot = load(fixture(name));
         check_invariants(&snapshot.graph);
         assert_eq!(
@@ -167,8 +175,30 @@ fn f() -> impl Fn() {
     if let Some(q) = eleven() { twelve(q) }
 }
 ";
-    let dir = tree(&[("a.py", python), ("b.rs", rust)]);
+    let go = "\
+package c
+var a, b = first(second())
+const size = len(\"x\")
+type T struct { f [cap(list)]int }
+func f() (n int) {
+	defer func() { recover() }()
+	go worker(<-next())
+	if v, ok := look()[key()].(T); ok { v.run()() }
+	for i, x := range items() { use(i, x) }
+	switch y := kind().(type) { case int: return int(one()) + y; default: other() }
+	select { case z := <-ch(): take(z); case out() <- in(): }
+	m := map[string]func(){\"a\": bind(T{f: fill()})}
+	m[\"a\"]()
+	return *(*int)(unsafe.Pointer(&n)) + Sum[int](List[int](nil), []byte(text())...)
+label:
+	goto label
+}
+";
+    let dir = tree(&[("a.py", python), ("b.rs", rust), ("c.go", go)]);
     let graph = load(dir.path()).graph;
     check_invariants(&graph);
-    assert_eq!(graph.sites().len(), count_python(python) + count_rust(rust));
+    assert_eq!(
+        graph.sites().len(),
+        count_python(python) + count_rust(rust) + count_go(go)
+    );
 }

@@ -20,6 +20,8 @@ pub(super) struct Reader<'b, 's> {
     pub(super) blocks: Vec<u32>,
     /// The callee of the call entered last, which is no mention.
     pub(super) callee: usize,
+    /// The type that a receiver names, which is no mention either.
+    pub(super) receiver: usize,
     /// Comments that may turn out to be documentation.
     pub(super) comments: Vec<Span>,
     /// Documentation of the declaration that follows.
@@ -42,6 +44,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
         is_test_file: path.ends_with("_test.go"),
         blocks: Vec::new(),
         callee: 0,
+        receiver: 0,
         comments: Vec::new(),
         docs: Vec::new(),
         repeated: TermId::UNKNOWN,
@@ -120,7 +123,7 @@ impl<'s> Reader<'_, 's> {
                 self.b.mention(term, node.start_position().row as u32 + 1);
             }
             K::Identifier | K::TypeIdentifier if node.id() != self.callee => {
-                if field != Some("name") {
+                if field != Some("name") && node.id() != self.receiver {
                     let term = self.terms.expr(self.b, node);
                     self.b.mention(term, node.start_position().row as u32 + 1);
                 }
@@ -262,6 +265,7 @@ impl<'s> Reader<'_, 's> {
                 None => return (TermId::UNKNOWN, (0, 0)),
             }
         }
+        self.receiver = ty.child_by_field_name("type").unwrap_or(ty).id();
         let mut params = Vec::new();
         if kind(ty) == K::GenericType
             && let Some(list) = ty.child_by_field_name("type_arguments")

@@ -98,10 +98,25 @@ pub(super) fn place(p: &mut Placement<'_>) {
         if is_main {
             p.attach(root, &path, space);
         }
+        let mut files = files;
+        files.sort_by_key(|file| order(&p.files[*file as usize].path, &name));
         for file in files {
             p.put(file, space);
         }
     }
+}
+
+/// The file that stands for a package comes first: `doc.go`, one of its name.
+fn order(path: &str, package: &str) -> (u8, String) {
+    let file = split(path).1;
+    let stem = file.strip_suffix(".go").unwrap_or(file);
+    let rank = match stem {
+        "doc" => 0,
+        _ if stem == package => 1,
+        _ if stem.ends_with("_test") => 3,
+        _ => 2,
+    };
+    (rank, path.to_string())
 }
 
 fn import_path(modules: &FxHashMap<String, String>, dir: &str) -> String {
