@@ -6,6 +6,7 @@
 //! receivers and states of call sites are the linker's, for all languages alike.
 
 pub(crate) mod go;
+pub(crate) mod java;
 pub(crate) mod python;
 pub(crate) mod rust;
 mod walk;
@@ -76,7 +77,7 @@ pub(crate) trait LanguageRules: Send + Sync {
 }
 
 /// Every language with rules.
-pub(crate) static RULES: &[&dyn LanguageRules] = &[&rust::Rust, &python::Python, &go::Go];
+pub(crate) static RULES: &[&dyn LanguageRules] = &[&rust::Rust, &python::Python, &go::Go, &java::Java];
 
 /// Index into [`RULES`] of the language of a path.
 pub(crate) fn rules_for(path: &str) -> Option<usize> {

@@ -287,6 +287,21 @@ impl<'s> Builder<'s> {
         self.push_call(node, callee, name, term, true);
     }
 
+    /// A call whose callee is the text between two bytes.
+    pub(crate) fn call_spanning(
+        &mut self,
+        node: Node<'_>,
+        start: usize,
+        end: usize,
+        name: Sym,
+        term: TermId,
+    ) {
+        self.push_call(node, node, name, term, false);
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.callee_text = (start as u32, end as u32);
+        }
+    }
+
     fn push_call(
         &mut self,
         node: Node<'_>,

@@ -61,7 +61,8 @@ impl Eval<'_> {
     /// Whether a definition takes so many arguments, as far as it says.
     pub(super) fn fits(&self, node: NodeId, given: usize) -> bool {
         match self.index().def(node).arity {
-            Some((_, u8::MAX)) | None => true,
+            Some((least, u8::MAX)) => given >= usize::from(least),
+            None => true,
             Some((least, most)) => (usize::from(least)..=usize::from(most)).contains(&given),
         }
     }

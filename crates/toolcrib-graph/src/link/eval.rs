@@ -128,6 +128,11 @@ impl<'l> Eval<'l> {
             Term::Unknown => Ty::Unknown,
             Term::Name(sym, at) => self.name(cx, sym, at),
             Term::Member(base, name) => self.wanting(Wanted::Value, cx, base, name),
+            // A bare name that is called, where methods have names of their own.
+            Term::Method(TermId::UNKNOWN, name) => {
+                let name = self.index().global_name(cx.file, name);
+                self.bare_method(cx, name)
+            }
             Term::Method(base, name) => self.wanting(Wanted::Method, cx, base, name),
             Term::Call(callee, args) => {
                 let callee_ty = self.eval(cx, callee);
@@ -338,6 +343,11 @@ impl<'l> Eval<'l> {
                 break;
             }
             ix = def.parent;
+        }
+        if semantics.open_classes
+            && let Some(found) = self.inherited(cx, name)
+        {
+            return found;
         }
         let (found, via) = match self.lookup.scoped(cx.file, cx.scope, name) {
             Some((found, via)) => (found, via),

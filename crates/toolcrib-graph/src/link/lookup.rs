@@ -560,6 +560,23 @@ impl<'i> Lookup<'i> {
         (!found.is_empty()).then_some((found, Via::Import))
     }
 
+    /// A member that a file imports by its bare name.
+    pub(crate) fn imported_member(&self, file: u32, name: GSym) -> Option<(Vec<Found>, Via)> {
+        let imports = self.index.own_imports(file);
+        let mut found = self.in_container(imports, name, None, 0);
+        if found.is_empty() {
+            found = self.in_globs(imports, name, None, 0);
+        }
+        found.retain(|item| match item {
+            Found::Node(node) => self.index.def(*node).kind.is_callable(),
+            _ => true,
+        });
+        if found.is_empty() {
+            found.extend(self.in_foreign_globs(file, name));
+        }
+        (!found.is_empty()).then_some((found, Via::Import))
+    }
+
     /// What only a glob of another module can bring in.
     fn in_foreign_globs(&self, file: u32, name: GSym) -> Option<Found> {
         let index = self.index;
@@ -568,7 +585,17 @@ impl<'i> Lookup<'i> {
             return None;
         }
         let globs = index.globs.get(&index.own_imports(file))?;
+        let is_type = index.names.text(name).starts_with(char::is_uppercase);
         globs.iter().find_map(|glob| {
+            // Members of a class are imported by saying so.
+            let of_class = index
+                .def(*glob)
+                .signature
+                .as_deref()
+                .is_some_and(|text| text.starts_with("import static"));
+            if is_type == of_class {
+                return None;
+            }
             let is_foreign = |found: &Found| matches!(found, Found::Ext { .. });
             match self.import_targets(*glob, 0).into_iter().find(is_foreign)? {
                 Found::Ext { module, .. } => Some(Found::Ext { module, name }),
@@ -724,6 +751,18 @@ impl<'i> Lookup<'i> {
             }
         }
         let text = self.index.names.text(name);
+        // A package that is named in full.
+        if text.contains('.')
+            && self.index.rules(file).is_some_and(|r| r.imports_by_file())
+            && let Some(language) = self.index.language[file as usize]
+            && let Some(space) = self.index.space_around(file, scope)
+        {
+            let found = self.in_roots(language, space, name);
+            if found.is_empty() {
+                return vec![Found::Ext { module: name, name }];
+            }
+            return found;
+        }
         let is_builtin = self.index.language[file as usize]
             .is_some_and(|language| RULES[language].library().is_builtin(text));
         if is_builtin {

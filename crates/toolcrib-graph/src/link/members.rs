@@ -312,13 +312,15 @@ impl Eval<'_> {
             nodes.extend(added);
         }
         // A field and a method may share a name.
-        let is_field = |n: &NodeId| index.def(*n).kind == NodeKind::Field;
+        let is_field =
+            |n: &NodeId| matches!(index.def(*n).kind, NodeKind::Field | NodeKind::Constant);
+        let apart = index.semantics(cx.file).is_some_and(|s| s.fields_apart);
+        let want_field = apart && self.wanted == Wanted::Value;
         if nodes.len() > 1 && nodes.iter().any(is_field) && !nodes.iter().all(is_field) {
-            let apart = index.semantics(cx.file).is_some_and(|s| s.fields_apart);
-            let want_field = apart && self.wanted == Wanted::Value;
             nodes.retain(|n| is_field(n) == want_field);
         }
         if !nodes.is_empty() {
+            self.add_inherited_overloads(node, name, &mut nodes);
             return TypeMember::Nodes(nodes);
         }
         let (interfaces, mut outside) = self.relations.interfaces(node);
@@ -345,7 +347,18 @@ impl Eval<'_> {
             if nodes.is_empty() {
                 nodes.extend(self.relations.added.named(Container::Node(base), name));
             }
+            if apart && nodes.iter().any(|n| is_field(n) != want_field) {
+                let own: Vec<NodeId> = nodes
+                    .iter()
+                    .copied()
+                    .filter(|n| is_field(n) == want_field)
+                    .collect();
+                if !own.is_empty() {
+                    nodes = own;
+                }
+            }
             if !nodes.is_empty() {
+                self.add_inherited_overloads(base, name, &mut nodes);
                 return TypeMember::Nodes(nodes);
             }
         }
@@ -399,6 +412,104 @@ impl Eval<'_> {
                 TypeMember::Outside(*module)
             }
             _ => TypeMember::Nothing,
+        }
+    }
+
+    /// Where methods are told apart by their arguments, those of what a type
+    /// extends stand beside its own unless these take as many.
+    fn add_inherited_overloads(&self, node: NodeId, name: GSym, nodes: &mut Vec<NodeId>) {
+        let index = self.index();
+        let (file, _) = index.place_of(node);
+        let open = index.semantics(file).is_some_and(|s| s.open_classes);
+        if !open || !nodes.iter().all(|n| is_function(index.def(*n).kind)) {
+            return;
+        }
+        for base in self.relations.line(node).0.into_iter().skip(1) {
+            for &member in index.members.named(Container::Node(base), name) {
+                let def = index.def(member);
+                if is_function(def.kind) && nodes.iter().all(|n| index.def(*n).arity != def.arity)
+                {
+                    nodes.push(member);
+                }
+            }
+        }
+    }
+
+    /// A bare name that is called: a member of the classes around, then imported.
+    pub(super) fn bare_method(&mut self, cx: Cx, name: GSym) -> Ty {
+        let before = std::mem::replace(&mut self.wanted, Wanted::Method);
+        let found = self.of_classes_around(cx, name);
+        self.wanted = before;
+        let outside = match found {
+            Some((ty, true)) => return ty,
+            Some((ty, false)) => Some(ty),
+            None => None,
+        };
+        if let Some((found, via)) = self.lookup.imported_member(cx.file, name) {
+            self.saw(via);
+            return self.found(&found);
+        }
+        outside
+            .or_else(|| {
+                let ty = self.self_type(cx);
+                let ty = self.instance(cx, &ty);
+                self.universal(cx, &ty, name)
+            })
+            .unwrap_or(Ty::Unknown)
+    }
+
+    /// A bare name that is a field or type of the classes around.
+    pub(super) fn inherited(&mut self, cx: Cx, name: GSym) -> Option<Ty> {
+        let before = std::mem::replace(&mut self.wanted, Wanted::Value);
+        let found = self.of_classes_around(cx, name);
+        self.wanted = before;
+        match found {
+            Some((ty, true)) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// What the nearest class around has under a name, and whether the project
+    /// declares it.
+    fn of_classes_around(&mut self, cx: Cx, name: GSym) -> Option<(Ty, bool)> {
+        let facts = self.facts(cx.file);
+        let mut outside = None;
+        let mut ix = cx.scope;
+        loop {
+            let def = facts.def(ix);
+            if is_type(def.kind) || def.kind == NodeKind::EnumMember {
+                let node = self.index().node(cx.file, ix);
+                let receiver = Ty::Inst(node, no_args());
+                match self.find_in_type(cx, node, &receiver, name) {
+                    TypeMember::Nodes(nodes) => {
+                        let calls = self.wanted == Wanted::Method;
+                        let index = self.index();
+                        let kept: Vec<NodeId> = nodes
+                            .into_iter()
+                            .filter(|n| is_function(index.def(*n).kind) == calls)
+                            .collect();
+                        if !kept.is_empty() {
+                            let ty = if calls {
+                                self.bound_all(&kept, &receiver)
+                            } else {
+                                let found: Vec<Found> =
+                                    kept.into_iter().map(Found::Node).collect();
+                                self.found(&found)
+                            };
+                            return Some((ty, true));
+                        }
+                    }
+                    TypeMember::Lent(ty) => return Some((ty, true)),
+                    TypeMember::Outside(module) if outside.is_none() => {
+                        outside = Some(self.outside(module, name));
+                    }
+                    _ => {}
+                }
+            }
+            if ix == crate::facts::DefIx::ROOT {
+                return outside.map(|ty| (ty, false));
+            }
+            ix = def.parent;
         }
     }
 

@@ -178,14 +178,15 @@ impl Relations {
         self.added = Members::new(added);
         let mut nominal: Vec<(NodeId, NodeId)> = Vec::new();
         for (class, bases) in &self.bases {
-            for base in bases {
-                if let Found::Node(base) = base
-                    && index.def(*base).kind == NodeKind::Interface
-                    && index.def(*class).kind != NodeKind::Interface
-                {
-                    nominal.push((*base, *class));
-                }
+            if bases.is_empty() || index.def(*class).kind == NodeKind::Interface {
+                continue;
             }
+            let (line, _) = self.line(*class);
+            nominal.extend(
+                line.into_iter()
+                    .filter(|base| index.def(*base).kind == NodeKind::Interface)
+                    .map(|base| (base, *class)),
+            );
         }
         nominal.sort_unstable();
         for (base, class) in nominal {

@@ -28,13 +28,23 @@ impl Eval<'_> {
         let ty = self.eval(cx, call.callee);
         let mut targets = Targets::default();
         self.collect(cx, &ty, &mut targets, 0);
-        if let Some(given) = call.given
-            && targets.nodes.len() > 1
-        {
-            let fits = |node: &(NodeId, bool)| self.fits(node.0, usize::from(given));
-            if targets.nodes.iter().any(fits) {
-                targets.nodes.retain(fits);
-            }
+        if let Some(given) = call.given {
+            // What takes another number of arguments is no target, and a
+            // constructor stands before its type.
+            targets
+                .nodes
+                .retain(|(node, _)| self.fits(*node, usize::from(given)));
+            let index = self.index();
+            let owners: Vec<NodeId> = targets
+                .nodes
+                .iter()
+                .filter(|(node, _)| super::relations::is_function(index.def(*node).kind))
+                .map(|(node, _)| {
+                    let (file, ix) = index.place_of(*node);
+                    index.node(file, self.facts(file).def(ix).parent)
+                })
+                .collect();
+            targets.nodes.retain(|(node, _)| !owners.contains(node));
         }
         self.decide(targets)
     }
