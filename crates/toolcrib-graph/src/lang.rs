@@ -77,7 +77,8 @@ pub(crate) trait LanguageRules: Send + Sync {
 }
 
 /// Every language with rules.
-pub(crate) static RULES: &[&dyn LanguageRules] = &[&rust::Rust, &python::Python, &go::Go, &java::Java];
+pub(crate) static RULES: &[&dyn LanguageRules] =
+    &[&rust::Rust, &python::Python, &go::Go, &java::Java];
 
 /// Index into [`RULES`] of the language of a path.
 pub(crate) fn rules_for(path: &str) -> Option<usize> {

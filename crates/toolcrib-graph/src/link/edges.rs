@@ -243,9 +243,7 @@ impl Linked<'_> {
                 };
                 let ty = eval.eval(cx, value.term);
                 let mut handlers = ty.each().iter().filter_map(|ty| match ty {
-                    Ty::Def(node, _) | Ty::Bound(node, _)
-                        if is_function(index.def(*node).kind) =>
-                    {
+                    Ty::Def(node, _) | Ty::Bound(node, _) if is_function(index.def(*node).kind) => {
                         Some(*node)
                     }
                     _ => None,
@@ -296,12 +294,14 @@ impl Linked<'_> {
         let index = self.lookup.index;
         match found {
             Found::Node(node) => Some(node),
-            Found::Space(space) => index
-                .spaces
-                .get(space)
-                .files
-                .first()
-                .map(|file| index.node(*file, DefIx::ROOT)),
+            Found::Space(space) => {
+                let space = index.spaces.get(space);
+                // Among several files one stands for the others only where they
+                // agree on a name.
+                let stands = space.files.len() < 2 || !space.own_name.is_empty();
+                let first = space.files.first().filter(|_| stands)?;
+                Some(index.node(*first, DefIx::ROOT))
+            }
             Found::Ext { .. } => None,
         }
     }
@@ -327,7 +327,13 @@ impl Linked<'_> {
             let node = index.node(self.file, DefIx(i as u32));
             let line = def.span.start_line;
             for interface in self.relations.by_shape.get(&node).into_iter().flatten() {
-                self.edge(node, EdgeKind::Implements, *interface, Origin::Receiver, line);
+                self.edge(
+                    node,
+                    EdgeKind::Implements,
+                    *interface,
+                    Origin::Receiver,
+                    line,
+                );
             }
         }
         for (i, ext) in (0u32..).zip(&facts.extensions) {

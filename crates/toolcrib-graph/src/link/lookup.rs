@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::index::{Container, GSym, Index};
+use super::relations::is_function;
 use super::spaces::SpaceIx;
 use crate::facts::{DefIx, Flags, Import, Term, TermId};
 use crate::lang::RULES;
@@ -511,13 +512,20 @@ impl<'i> Lookup<'i> {
                     if found.is_empty() {
                         found = self.in_globs(container, name, None, 0);
                     }
+                    if semantics.open_classes {
+                        // Methods and constructors have names of their own.
+                        found.retain(|item| match item {
+                            Found::Node(node) => !is_function(index.def(*node).kind),
+                            _ => true,
+                        });
+                    }
                     if !found.is_empty() {
                         return Some((found, self.via(container, name)));
                     }
                 }
                 Container::Space(space) => {
-                    let by_file = ix == DefIx::ROOT
-                        && index.rules(file).is_some_and(|r| r.imports_by_file());
+                    let by_file =
+                        ix == DefIx::ROOT && index.rules(file).is_some_and(|r| r.imports_by_file());
                     if by_file {
                         return self.file_name(file, space, name);
                     }
@@ -555,7 +563,7 @@ impl<'i> Lookup<'i> {
             found.extend(self.named_by_itself(file, name));
         }
         if found.is_empty() {
-            found.extend(self.in_foreign_globs(file, name));
+            found.extend(self.in_foreign_globs(file, name, false));
         }
         (!found.is_empty()).then_some((found, Via::Import))
     }
@@ -571,14 +579,12 @@ impl<'i> Lookup<'i> {
             Found::Node(node) => self.index.def(*node).kind.is_callable(),
             _ => true,
         });
-        if found.is_empty() {
-            found.extend(self.in_foreign_globs(file, name));
-        }
         (!found.is_empty()).then_some((found, Via::Import))
     }
 
-    /// What only a glob of another module can bring in.
-    fn in_foreign_globs(&self, file: u32, name: GSym) -> Option<Found> {
+    /// What only a glob of another module can bring in; members of a class only
+    /// where a name is `called`.
+    pub(crate) fn in_foreign_globs(&self, file: u32, name: GSym, called: bool) -> Option<Found> {
         let index = self.index;
         let rules = index.rules(file)?;
         if rules.library().is_builtin(index.names.text(name)) {
@@ -586,6 +592,9 @@ impl<'i> Lookup<'i> {
         }
         let globs = index.globs.get(&index.own_imports(file))?;
         let is_type = index.names.text(name).starts_with(char::is_uppercase);
+        if !is_type && !called {
+            return None;
+        }
         globs.iter().find_map(|glob| {
             // Members of a class are imported by saying so.
             let of_class = index
@@ -593,7 +602,7 @@ impl<'i> Lookup<'i> {
                 .signature
                 .as_deref()
                 .is_some_and(|text| text.starts_with("import static"));
-            if is_type == of_class {
+            if of_class == is_type {
                 return None;
             }
             let is_foreign = |found: &Found| matches!(found, Found::Ext { .. });

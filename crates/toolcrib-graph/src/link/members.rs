@@ -427,8 +427,7 @@ impl Eval<'_> {
         for base in self.relations.line(node).0.into_iter().skip(1) {
             for &member in index.members.named(Container::Node(base), name) {
                 let def = index.def(member);
-                if is_function(def.kind) && nodes.iter().all(|n| index.def(*n).arity != def.arity)
-                {
+                if is_function(def.kind) && nodes.iter().all(|n| index.def(*n).arity != def.arity) {
                     nodes.push(member);
                 }
             }
@@ -448,6 +447,12 @@ impl Eval<'_> {
         if let Some((found, via)) = self.lookup.imported_member(cx.file, name) {
             self.saw(via);
             return self.found(&found);
+        }
+        if outside.is_none()
+            && let Some(found) = self.lookup.in_foreign_globs(cx.file, name, true)
+        {
+            self.saw(Via::Import);
+            return self.found(&[found]);
         }
         outside
             .or_else(|| {
@@ -492,8 +497,7 @@ impl Eval<'_> {
                             let ty = if calls {
                                 self.bound_all(&kept, &receiver)
                             } else {
-                                let found: Vec<Found> =
-                                    kept.into_iter().map(Found::Node).collect();
+                                let found: Vec<Found> = kept.into_iter().map(Found::Node).collect();
                                 self.found(&found)
                             };
                             return Some((ty, true));

@@ -348,15 +348,15 @@ fn apply(bytes: &mut Vec<u8>, change: &Change) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 72, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn g02_mutated_files_never_panic_and_never_lose_others(
-        which_sample in 0usize..3,
+        which_sample in 0usize..4,
         which in any::<usize>(),
         changes in proptest::collection::vec(change(), 1..6),
     ) {
-        let name = ["sample_python", "sample_rust", "sample_go"][which_sample];
+        let name = ["sample_python", "sample_rust", "sample_go", "sample_java"][which_sample];
         let mut files = sample(name);
         let which = which % files.len();
         for change in &changes {

@@ -274,6 +274,110 @@ func each(v any) *bytes.Buffer { return nil }
 }
 
 #[test]
+fn java_library_methods_are_not_project_methods() {
+    let dir = tree(&[
+        (
+            "src/app/Pool.java",
+            "\
+package app;
+
+import static org.assertj.Assertions.*;
+import java.util.*;
+import java.util.concurrent.locks.Lock;
+import org.slf4j.Logger;
+
+class Pool extends org.base.Shared {
+    void lock() {}
+    void get(Object key) {}
+    void add(Object item) {}
+    void info(String text) {}
+    int length() { return 0; }
+    void run() {}
+    void close() {}
+    void isEqualTo(Object o) {}
+    static void parse(String s) {}
+    void size(int a) {}
+
+    void use(Lock held, Logger log, Map<String, Integer> map, Object unknown, var odd) throws Exception {
+        held.lock();
+        map.get(\"a\");
+        new ArrayList<String>().add(\"a\");
+        log.info(\"a\");
+        \"a\".length();
+        Thread worker = new Thread(() -> {});
+        worker.run();
+        unknown.close();
+        odd.run();
+        odd.field.lock();
+        assertThat(1).isEqualTo(2);
+        Integer.parse(\"1\");
+        shared();
+        size();
+        Object list = map.values();
+        ((List<?>) list).add(null);
+        for (var entry : map.entrySet()) entry.getValue().length();
+        missing.lock();
+    }
+}
+",
+        ),
+    ]);
+    let graph = load(dir.path()).graph;
+    for name in [
+        "lock",
+        "get",
+        "add",
+        "info",
+        "length",
+        "run",
+        "close",
+        "isEqualTo",
+        "parse",
+        "size",
+    ] {
+        assert_eq!(
+            callers(&graph, &format!("app.Pool.{name}")),
+            [""; 0],
+            "{}",
+            sites(&graph)
+        );
+    }
+    let external = |callee: &str| {
+        let site = graph.sites().iter().find(|s| &*s.callee == callee).unwrap();
+        match &site.state {
+            SiteState::External { module } => module.to_string(),
+            other => format!("{other:?}"),
+        }
+    };
+    for (callee, module) in [
+        ("held.lock", "java.util.concurrent.locks"),
+        ("map.get", "java.util"),
+        ("log.info", "org.slf4j"),
+        ("\"a\".length", "java.lang"),
+        ("worker.run", "java.lang"),
+        ("assertThat", "org.base"),
+        ("Integer.parse", "java.lang"),
+        ("shared", "org.base"),
+    ] {
+        assert_eq!(external(callee), module, "{callee}\n{}", sites(&graph));
+    }
+    for callee in [
+        "unknown.close",
+        "odd.run",
+        "odd.field.lock",
+        "missing.lock",
+        "size",
+    ] {
+        assert_eq!(
+            external(callee),
+            "Unresolved",
+            "{callee}\n{}",
+            sites(&graph)
+        );
+    }
+}
+
+#[test]
 fn the_samples_plant_phantoms_too() {
     let rust = load(fixture("sample_rust")).graph;
     assert_eq!(
@@ -284,6 +388,11 @@ fn the_samples_plant_phantoms_too() {
     for name in ["Write", "Close", "Lock", "Encode"] {
         let name = format!("example.com/relay/api.Cache.{name}");
         assert_eq!(callers(&go, &name), [""; 0]);
+    }
+    let java = load(fixture("sample_java")).graph;
+    for name in ["get", "add", "lock", "getMessage"] {
+        let name = format!("org.library.lending.Shelf.{name}");
+        assert_eq!(callers(&java, &name), [""; 0]);
     }
     let python = load(fixture("sample_python")).graph;
     assert_eq!(callers(&python, "ledger.accounts.Account.append"), [""; 0]);

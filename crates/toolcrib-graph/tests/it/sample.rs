@@ -46,3 +46,18 @@ fn go_edges() {
 fn go_sites() {
     insta::assert_snapshot!(sites(&load(fixture("sample_go")).graph));
 }
+
+#[test]
+fn java_nodes() {
+    insta::assert_snapshot!(nodes(&load(fixture("sample_java")).graph));
+}
+
+#[test]
+fn java_edges() {
+    insta::assert_snapshot!(edges(&load(fixture("sample_java")).graph));
+}
+
+#[test]
+fn java_sites() {
+    insta::assert_snapshot!(sites(&load(fixture("sample_java")).graph));
+}

@@ -122,6 +122,16 @@ fn count_go(text: &str) -> usize {
     count_kind(parse(&language, text).root_node(), &kinds)
 }
 
+fn count_java(text: &str) -> usize {
+    let language: Language = tree_sitter_java::LANGUAGE.into();
+    let kinds = [
+        "method_invocation",
+        "object_creation_expression",
+        "explicit_constructor_invocation",
+    ];
+    count_kind(parse(&language, text).root_node(), &kinds)
+}
+
 fn count_all(graph: &CodeGraph) -> usize {
     graph
         .files()
@@ -130,6 +140,7 @@ fn count_all(graph: &CodeGraph) -> usize {
             Some("rs") => count_rust(&file.text),
             Some("py") => count_python(&file.text),
             Some("go") => count_go(&file.text),
+            Some("java") => count_java(&file.text),
             _ => 0,
         })
         .sum()
@@ -137,7 +148,7 @@ fn count_all(graph: &CodeGraph) -> usize {
 
 #[test]
 fn every_call_expression_is_a_site_in_one_state() {
-    for name in ["sample_rust", "sample_python", "sample_go"] {
+    for name in ["sample_rust", "sample_python", "sample_go", "sample_java"] {
         let snapshot = load(fixture(name));
         check_invariants(&snapshot.graph);
         assert_eq!(
@@ -194,11 +205,36 @@ label:
 	goto label
 }
 ";
-    let dir = tree(&[("a.py", python), ("b.rs", rust), ("c.go", go)]);
+    let java = "\
+class D<T extends E> extends F<G> {
+    static int n = size(), m = new int[rows()].length;
+    static { init(); }
+    { each(this::x, E::new); }
+    D() { this(first()); }
+    D(int i) { super(second(i)); }
+    @A(name = \"x\") <U> U call(U... us) throws X {
+        outer: for (int i = from(); i < to(); i = step(i)) { continue outer; }
+        for (var u : items()) use(u);
+        try (var r = open()) { r.read().close(); } catch (X | Y e) { e.print(); } finally { done(); }
+        switch (kind()) { case ONE -> one(); case P(var a, int b) when ok(a) -> two(); default -> yield(); }
+        Runnable later = () -> { run(); };
+        new Thread(new Runnable() { public void run() { inner(); } }).start();
+        D.super.call(); super.<U>call(); new D<>(1) {{ add(1); }}; outer.new Inner(2);
+        assert check() : message();
+        return o instanceof String s && s.isEmpty() ? (U) cast() : this.<U>pick(ternary())[index()];
+    }
+}
+";
+    let dir = tree(&[
+        ("a.py", python),
+        ("b.rs", rust),
+        ("c.go", go),
+        ("D.java", java),
+    ]);
     let graph = load(dir.path()).graph;
     check_invariants(&graph);
     assert_eq!(
         graph.sites().len(),
-        count_python(python) + count_rust(rust) + count_go(go)
+        count_python(python) + count_rust(rust) + count_go(go) + count_java(java)
     );
 }

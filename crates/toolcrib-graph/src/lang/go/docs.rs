@@ -102,9 +102,9 @@ fn push_comment(out: &mut String, text: &str) {
     let line = text.strip_prefix("//").unwrap_or(text);
     // Directives such as `//go:build` speak to tools.
     let is_directive = !line.starts_with([' ', '\t'])
-        && line
-            .split_once(':')
-            .is_some_and(|(tool, _)| !tool.is_empty() && tool.bytes().all(|c| c.is_ascii_lowercase()));
+        && line.split_once(':').is_some_and(|(tool, _)| {
+            !tool.is_empty() && tool.bytes().all(|c| c.is_ascii_lowercase())
+        });
     if !is_directive {
         out.push_str(line.strip_prefix(' ').unwrap_or(line).trim_end());
         out.push('\n');

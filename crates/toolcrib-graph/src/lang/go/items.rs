@@ -107,11 +107,9 @@ impl<'s> Reader<'_, 's> {
                 self.blocks.push(node.end_byte() as u32);
                 self.type_case(node);
             }
-            K::Block
-            | K::If
-            | K::For
-            | K::ExpressionCase
-            | K::CommunicationCase => self.blocks.push(node.end_byte() as u32),
+            K::Block | K::If | K::For | K::ExpressionCase | K::CommunicationCase => {
+                self.blocks.push(node.end_byte() as u32)
+            }
             K::FuncLiteral => self.closure(node),
             K::Call => self.call(node),
             K::Conversion => self.conversion(node),
@@ -185,7 +183,7 @@ impl<'s> Reader<'_, 's> {
                 name: bound,
                 span: span(node),
                 exported: false,
-                signature: Some(shown.into()),
+                signature: Some(crate::facts::one_line(&shown, 240).into()),
                 doc: None,
             },
         );

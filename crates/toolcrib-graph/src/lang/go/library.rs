@@ -32,17 +32,29 @@ const TYPES: &[&str] = &[
 
 /// Sorted.
 const FUNCTIONS: &[&str] = &[
-    "append", "cap", "clear", "close", "complex", "copy", "delete", "false", "imag", "iota",
-    "len", "make", "max", "min", "new", "nil", "panic", "print", "println", "real", "recover",
-    "true",
+    "append", "cap", "clear", "close", "complex", "copy", "delete", "false", "imag", "iota", "len",
+    "make", "max", "min", "new", "nil", "panic", "print", "println", "real", "recover", "true",
 ];
 
-const WORDS: &[&str] = &["[]", "map", "chan", "string", "int", "rune", "bool", "error", OPAQUE];
+const WORDS: &[&str] = &[
+    "[]", "map", "chan", "string", "int", "rune", "bool", "error", OPAQUE,
+];
 
 /// Functions whose result is of what they are given.
 const LIKE_FIRST: &[&str] = &[
-    "Clip", "Clone", "Compact", "CompactFunc", "Delete", "DeleteFunc", "Grow", "Insert",
-    "Replace", "Sorted", "append", "max", "min",
+    "Clip",
+    "Clone",
+    "Compact",
+    "CompactFunc",
+    "Delete",
+    "DeleteFunc",
+    "Grow",
+    "Insert",
+    "Replace",
+    "Sorted",
+    "append",
+    "max",
+    "min",
 ];
 
 pub(super) fn is_type_name(name: &str) -> bool {
@@ -112,6 +124,7 @@ impl Library for GoLibrary {
         match value.head {
             "map" | "Seq2" => value.arg(1),
             "[]" | "chan" => value.arg(0),
+            OPAQUE => value.whole.clone(),
             _ => Ty::Unknown,
         }
     }

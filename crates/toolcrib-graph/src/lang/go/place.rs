@@ -50,9 +50,7 @@ pub(super) fn place(p: &mut Placement<'_>) {
         } else {
             1 + files.len()
         };
-        let best = main_of
-            .entry(dir.clone())
-            .or_insert((weight, name.clone()));
+        let best = main_of.entry(dir.clone()).or_insert((weight, name.clone()));
         if weight > best.0 {
             *best = (weight, name.clone());
         }
@@ -81,7 +79,9 @@ pub(super) fn place(p: &mut Placement<'_>) {
     let mut placed = Vec::new();
     for ((dir, name), files) in &packages {
         let path = import_path(&modules, dir);
-        let is_main = main_of.get(dir.as_str()).is_some_and(|(_, main)| main == name);
+        let is_main = main_of
+            .get(dir.as_str())
+            .is_some_and(|(_, main)| main == name);
         let shown = match (&path, is_main) {
             (path, true) if path.is_empty() => name.clone(),
             (path, true) => path.clone(),

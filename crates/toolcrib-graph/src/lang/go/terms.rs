@@ -102,15 +102,13 @@ impl Terms {
                 b.term(Term::Member(base, name))
             }
             K::Call => self.call(b, node),
-            K::Conversion | K::Composite | K::Assertion => {
-                match node.child_by_field_name("type") {
-                    Some(ty) => {
-                        let ty = self.ty(b, ty);
-                        b.term(Term::Inst(ty))
-                    }
-                    None => TermId::UNKNOWN,
+            K::Conversion | K::Composite | K::Assertion => match node.child_by_field_name("type") {
+                Some(ty) => {
+                    let ty = self.ty(b, ty);
+                    b.term(Term::Inst(ty))
                 }
-            }
+                None => TermId::UNKNOWN,
+            },
             K::Index => {
                 let (Some(operand), Some(index)) = (
                     node.child_by_field_name("operand"),

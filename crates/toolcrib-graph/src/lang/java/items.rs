@@ -225,7 +225,8 @@ impl<'s> Reader<'_, 's> {
         };
         let callee = self.terms.callee(self.b, node);
         let sym = self.b.node_name(name);
-        self.b.call_spanning(node, node.start_byte(), name.end_byte(), sym, callee);
+        self.b
+            .call_spanning(node, node.start_byte(), name.end_byte(), sym, callee);
         self.arguments(node, callee, sym);
     }
 
@@ -253,7 +254,8 @@ impl<'s> Reader<'_, 's> {
         let Some(name) = last_name(ty) else { return };
         let sym = self.b.node_name(name);
         let callee = self.terms.constructor(self.b, term, sym);
-        self.b.call_spanning(node, node.start_byte(), ty.end_byte(), sym, callee);
+        self.b
+            .call_spanning(node, node.start_byte(), ty.end_byte(), sym, callee);
         self.arguments(node, callee, sym);
         self.created.push((node.end_byte() as u32, term, sym));
     }
@@ -280,7 +282,8 @@ impl<'s> Reader<'_, 's> {
             None => self.b.owned_name("Object"),
         };
         let callee = self.terms.constructor(self.b, ty, sym);
-        self.b.call_spanning(node, word.start_byte(), word.end_byte(), sym, callee);
+        self.b
+            .call_spanning(node, word.start_byte(), word.end_byte(), sym, callee);
         self.arguments(node, callee, sym);
     }
 

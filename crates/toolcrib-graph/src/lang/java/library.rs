@@ -85,8 +85,20 @@ const LANG: &[&str] = &[
 ];
 
 const WORDS: &[&str] = &[
-    "[]", "String", "Class", "Object", "List", "Set", "Map", "Map.Entry", "Stream", "Optional",
-    "Iterator", "int", "boolean", OPAQUE,
+    "[]",
+    "String",
+    "Class",
+    "Object",
+    "List",
+    "Set",
+    "Map",
+    "Map.Entry",
+    "Stream",
+    "Optional",
+    "Iterator",
+    "int",
+    "boolean",
+    OPAQUE,
 ];
 
 /// Methods of every object, and those that enums get without declaring them.
@@ -111,26 +123,96 @@ const UNIVERSAL: &[&str] = &[
 
 /// Methods that give an element.
 const ELEMENT: &[&str] = &[
-    "element", "elementAt", "first", "firstElement", "get", "getFirst", "getLast", "join", "last",
-    "lastElement", "next", "orElse", "orElseGet", "orElseThrow", "peek", "peekFirst", "peekLast",
-    "poll", "pollFirst", "pollLast", "pop", "previous", "remove", "removeFirst", "removeLast",
-    "take", "takeFirst",
+    "element",
+    "elementAt",
+    "first",
+    "firstElement",
+    "get",
+    "getFirst",
+    "getLast",
+    "join",
+    "last",
+    "lastElement",
+    "next",
+    "orElse",
+    "orElseGet",
+    "orElseThrow",
+    "peek",
+    "peekFirst",
+    "peekLast",
+    "poll",
+    "pollFirst",
+    "pollLast",
+    "pop",
+    "previous",
+    "remove",
+    "removeFirst",
+    "removeLast",
+    "take",
+    "takeFirst",
 ];
 
 /// Methods that give something that holds the same.
 const SAME: &[&str] = &[
-    "clone", "descendingIterator", "descendingSet", "distinct", "dropWhile", "filter", "findAny",
-    "findFirst", "headSet", "iterator", "limit", "listIterator", "max", "min", "or", "parallel",
-    "parallelStream", "peek", "reversed", "sequential", "skip", "sorted", "stream", "subList",
-    "subSet", "tailSet", "takeWhile", "toList", "unordered",
+    "clone",
+    "descendingIterator",
+    "descendingSet",
+    "distinct",
+    "dropWhile",
+    "filter",
+    "findAny",
+    "findFirst",
+    "headSet",
+    "iterator",
+    "limit",
+    "listIterator",
+    "max",
+    "min",
+    "or",
+    "parallel",
+    "parallelStream",
+    "peek",
+    "reversed",
+    "sequential",
+    "skip",
+    "sorted",
+    "stream",
+    "subList",
+    "subSet",
+    "tailSet",
+    "takeWhile",
+    "toList",
+    "unordered",
 ];
 
 /// Methods whose closures get an element.
 const GIVES_ELEMENT: &[&str] = &[
-    "allMatch", "anyMatch", "dropWhile", "filter", "flatMap", "forEach", "forEachOrdered",
-    "forEachRemaining", "ifPresent", "ifPresentOrElse", "map", "mapToDouble", "mapToInt",
-    "mapToLong", "mapToObj", "noneMatch", "peek", "reduce", "removeIf", "replaceAll", "sort",
-    "sorted", "takeWhile", "thenAccept", "thenApply", "thenCompose",
+    "allMatch",
+    "anyMatch",
+    "dropWhile",
+    "filter",
+    "flatMap",
+    "forEach",
+    "forEachOrdered",
+    "forEachRemaining",
+    "ifPresent",
+    "ifPresentOrElse",
+    "map",
+    "mapToDouble",
+    "mapToInt",
+    "mapToLong",
+    "mapToObj",
+    "noneMatch",
+    "peek",
+    "reduce",
+    "removeIf",
+    "replaceAll",
+    "sort",
+    "sorted",
+    "takeWhile",
+    "thenAccept",
+    "thenApply",
+    "thenCompose",
 ];
 
 fn is_map(head: &str) -> bool {
@@ -172,9 +254,7 @@ impl Library for JavaLibrary {
                 "firstEntry" | "lastEntry" | "floorEntry" | "ceilingEntry" | "pollFirstEntry" => {
                     shapes.value("Map.Entry", vec![value.arg(0), value.arg(1)])
                 }
-                "headMap" | "tailMap" | "subMap" | "descendingMap" | "clone" => {
-                    value.whole.clone()
-                }
+                "headMap" | "tailMap" | "subMap" | "descendingMap" | "clone" => value.whole.clone(),
                 _ => Ty::Unknown,
             };
         }
@@ -269,8 +349,12 @@ impl Library for JavaLibrary {
             ("Objects", "requireNonNull" | "requireNonNullElse") => return first,
             (
                 "Collections",
-                "unmodifiableList" | "unmodifiableMap" | "unmodifiableSet"
-                | "unmodifiableCollection" | "synchronizedList" | "synchronizedMap",
+                "unmodifiableList"
+                | "unmodifiableMap"
+                | "unmodifiableSet"
+                | "unmodifiableCollection"
+                | "synchronizedList"
+                | "synchronizedMap",
             ) => return first,
             _ => {}
         }

@@ -89,7 +89,9 @@ impl<'s> Reader<'_, 's> {
             let ty = self.terms.ty(self.b, ty);
             let text = self.b.text(name);
             for kind in [NodeKind::Field, NodeKind::Method] {
-                let signature = self.b.signature(parameter.start_byte(), parameter.end_byte());
+                let signature = self
+                    .b
+                    .signature(parameter.start_byte(), parameter.end_byte());
                 let member = self.b.add_to(
                     def,
                     None,
@@ -297,8 +299,12 @@ impl<'s> Reader<'_, 's> {
                         .map_or("", |name| self.b.text(name));
                     said.is_test |= matches!(
                         name.rsplit('.').next().unwrap_or(name),
-                        "Test" | "ParameterizedTest" | "RepeatedTest" | "TestFactory"
-                            | "TestTemplate" | "Property"
+                        "Test"
+                            | "ParameterizedTest"
+                            | "RepeatedTest"
+                            | "TestFactory"
+                            | "TestTemplate"
+                            | "Property"
                     );
                 }
                 _ => {}
@@ -327,8 +333,7 @@ impl<'s> Reader<'_, 's> {
         let signature = self.b.signature(start, end);
         let signature = signature.map(|text| text.trim_end_matches([';', ' ', ',']).into());
         let of_interface = self.b.def(self.b.scope()).kind == NodeKind::Interface;
-        let exported =
-            said.is_public || said.is_protected || (of_interface && !said.is_private);
+        let exported = said.is_public || said.is_protected || (of_interface && !said.is_private);
         let place = self.doc.take();
         let doc = place.map(|place| self.doc_text(place));
         let def = self.b.add(NewDef {
