@@ -75,7 +75,7 @@ impl<'i> Lookup<'i> {
         self.resolved = index
             .facts
             .iter()
-            .map(|facts| vec![Box::default(); facts.imports.len()].into())
+            .map(|facts| vec![Box::default(); facts.imports.len()])
             .collect();
         for _ in 0..MAX_PASSES {
             let next: Vec<_> = (0..index.files.len() as u32)

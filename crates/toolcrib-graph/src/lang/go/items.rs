@@ -120,11 +120,13 @@ impl<'s> Reader<'_, 's> {
                 let term = self.terms.expr(self.b, node);
                 self.b.mention(term, node.start_position().row as u32 + 1);
             }
-            K::Identifier | K::TypeIdentifier if node.id() != self.callee => {
-                if field != Some("name") && node.id() != self.receiver {
-                    let term = self.terms.expr(self.b, node);
-                    self.b.mention(term, node.start_position().row as u32 + 1);
-                }
+            K::Identifier | K::TypeIdentifier
+                if field != Some("name")
+                    && node.id() != self.callee
+                    && node.id() != self.receiver =>
+            {
+                let term = self.terms.expr(self.b, node);
+                self.b.mention(term, node.start_position().row as u32 + 1);
             }
             K::QualifiedType => {
                 let term = self.terms.ty(self.b, node);
