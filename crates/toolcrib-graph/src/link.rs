@@ -8,6 +8,7 @@
 //!
 //! [`Semantics`]: crate::lang::Semantics
 
+mod bare;
 mod calls;
 mod edges;
 mod eval;
@@ -19,6 +20,7 @@ mod naming;
 mod relations;
 mod shape;
 mod shapes;
+mod shared;
 mod sites;
 mod spaces;
 mod value;
