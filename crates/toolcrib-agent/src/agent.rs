@@ -1,13 +1,17 @@
 //! A model, its tools and its limits, ready to be asked.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use toolcrib_core::{
-    CancellationToken, History, Message, Model, Registry, Str, TurnPlan, Visibility,
+    CancellationToken, Fingerprint, History, LoadRoute, Message, Model, Registry, Str, TurnPlan,
+    Visibility,
 };
 use toolcrib_dispatch::{DispatchLimits, Dispatcher};
 use toolcrib_session::{SessionLog, repair};
+use toolcrib_surface::{
+    CallTool, Inventory, Reading, Shelf, Surface, SurfacePolicy, SurfaceReport, SurfaceState,
+    ToolSearch,
+};
 
 use crate::driver::Driver;
 use crate::{Answer, Budget, BudgetError, Outcome, Rules, Run, Sink, words};
@@ -18,15 +22,20 @@ use crate::{Answer, Budget, BudgetError, Outcome, Rules, Run, Sink, words};
 pub struct Agent {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) dispatcher: Dispatcher,
-    pub(crate) plan: TurnPlan,
-    pub(crate) prefix_bytes: u64,
+    /// What is sent as long as nothing was loaded.
+    pub(crate) plan: Arc<TurnPlan>,
+    pub(crate) inventory: Option<Arc<Inventory>>,
+    reader: Option<Arc<Reader>>,
     pub(crate) budget: Budget,
     pub(crate) max_output_tokens: Option<u64>,
     pub(crate) session: Option<SessionLog>,
-    pub(crate) plan_logged: AtomicBool,
+    /// Of the plan that the session knows of.
+    pub(crate) plan_logged: Mutex<Option<Fingerprint>>,
     pub(crate) sink: Option<Arc<dyn Sink>>,
     pub(crate) cancel: CancellationToken,
 }
+
+type Reader = dyn Fn(&str) -> Reading + Send + Sync;
 
 /// Why an [`Agent`] cannot work as it was put together.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -71,6 +80,8 @@ pub struct AgentBuilder {
     session: Option<SessionLog>,
     sink: Option<Arc<dyn Sink>>,
     cancel: CancellationToken,
+    surface: Option<SurfacePolicy>,
+    reader: Option<Arc<Reader>>,
 }
 
 impl Agent {
@@ -87,6 +98,8 @@ impl Agent {
             session: None,
             sink: None,
             cancel: CancellationToken::new(),
+            surface: None,
+            reader: None,
         }
     }
 
@@ -105,15 +118,37 @@ impl Agent {
     /// there without its result, as a crash leaves it, gets an error result.
     /// `format` is that of the answer's type.
     pub fn begin(&self, history: History, prompt: &str, format: Option<&Str>) -> Run {
+        self.begin_from(history, SurfaceState::default(), prompt, format)
+    }
+
+    /// [`Agent::begin`] with what the session loaded before: as an earlier run's
+    /// [`Report`](crate::Report) holds it, or [`SurfaceState::restored`] from what
+    /// a session's log says was activated.
+    pub fn begin_from(
+        &self,
+        history: History,
+        mut state: SurfaceState,
+        prompt: &str,
+        format: Option<&Str>,
+    ) -> Run {
         let history = repair(&history).map_or(history, |repaired| repaired.history);
         let question = Message::user(words::prompt(prompt, format.map(|f| &**f)));
         let rules = Rules {
             tools: !self.plan.tools().is_empty(),
             final_round: self.model.profile().final_round,
             format: format.cloned(),
-            prefix_bytes: self.prefix_bytes,
+            prefix_bytes: prefix_bytes(&self.plan),
         };
-        Run::of_checked(history, question, self.budget.clone(), rules)
+        if let Some(inventory) = &self.inventory {
+            let reading = match &self.reader {
+                Some(reader) => reader(prompt),
+                None => inventory.read(prompt),
+            };
+            state.begin_turn(inventory, reading);
+        }
+        let mut run = Run::of_checked(history, question, self.budget.clone(), rules);
+        *run.surface_mut() = state;
+        run
     }
 
     /// Drives a run to its end: one that [`Agent::begin`] made, or one that was
@@ -134,9 +169,16 @@ impl Agent {
         Driver::new(self, run, cancel.clone()).drive(answer).await
     }
 
-    /// System prompt and tools of every request.
+    /// System prompt and tools of every request, as long as nothing was loaded.
     pub fn plan(&self) -> &TurnPlan {
         &self.plan
+    }
+
+    /// What the tools cost, by source, before anything is loaded; `None` without a
+    /// surface.
+    pub fn surface_report(&self) -> Option<SurfaceReport> {
+        let inventory = self.inventory.as_ref()?;
+        Some(Surface::of(inventory, &SurfaceState::default()).report())
     }
 }
 
@@ -150,6 +192,22 @@ impl AgentBuilder {
     /// Filters and mode. Everything is visible and asks by default.
     pub fn visibility(mut self, visibility: Visibility) -> AgentBuilder {
         self.visibility = visibility;
+        self
+    }
+
+    /// Defers tools by this policy: the model gets a few definitions, a list and a
+    /// loader. Without it every visible tool is sent.
+    pub fn surface(mut self, policy: SurfacePolicy) -> AgentBuilder {
+        self.surface = Some(policy);
+        self
+    }
+
+    /// What says what a prompt needs, in place of a search for tools that fit it.
+    pub fn reader(
+        mut self,
+        read: impl Fn(&str) -> Reading + Send + Sync + 'static,
+    ) -> AgentBuilder {
+        self.reader = Some(Arc::new(read));
         self
     }
 
@@ -210,33 +268,74 @@ impl AgentBuilder {
                 tools,
             });
         }
+        let system = words::system(&self.system, tools > 0);
+        let stock = self
+            .surface
+            .as_ref()
+            .map(|policy| stock(&self.registry, &self.visibility, policy, &*self.model));
+        let (registry, inventory) = match stock {
+            Some((registry, inventory)) => (registry, Some(Arc::new(inventory))),
+            None => (self.registry, None),
+        };
+        let plan = match &inventory {
+            Some(inventory) => Surface::of(inventory, &SurfaceState::default()).plan(system),
+            None => TurnPlan::eager(system, &registry, &self.visibility),
+        };
+        let sent = plan.tools().len();
         match profile.max_tools {
-            Some(most) if tools > most => {
+            Some(most) if sent > most => {
                 return Err(AgentError::TooManyTools {
                     model: profile.id.clone(),
-                    tools,
+                    tools: sent,
                     most,
                 });
             }
             _ => {}
         }
-        let system = words::system(&self.system, tools > 0);
-        let plan = TurnPlan::eager(system, &self.registry, &self.visibility);
-        let definitions = plan.tools().iter().map(|spec| {
-            spec.name.as_str().len() + spec.description.len() + spec.input_schema.wire().len()
-        });
-        let prefix_bytes = (plan.system().len() + definitions.sum::<usize>()) as u64;
         Ok(Agent {
-            dispatcher: Dispatcher::new(self.registry, self.visibility, self.limits),
-            plan,
-            prefix_bytes,
+            dispatcher: Dispatcher::new(registry, self.visibility, self.limits),
+            plan: Arc::new(plan),
+            inventory,
+            reader: self.reader,
             model: self.model,
             budget: self.budget,
             max_output_tokens: self.max_output_tokens,
             session: self.session,
-            plan_logged: AtomicBool::new(false),
+            plan_logged: Mutex::new(None),
             sink: self.sink,
             cancel: self.cancel,
         })
     }
+}
+
+/// Takes stock of the tools, the loop's own loader among them. A registry in which
+/// nothing is deferred stays as it was.
+fn stock(
+    registry: &Arc<Registry>,
+    visibility: &Visibility,
+    policy: &SurfacePolicy,
+    model: &dyn Model,
+) -> (Arc<Registry>, Inventory) {
+    let profile = model.profile();
+    let route = policy.route.unwrap_or(profile.load_route);
+    let mut with_loader = Registry::clone(registry);
+    let shelf = Shelf::new();
+    // A name that is taken stays with who has it; the inventory then says so.
+    let _ = with_loader.insert(Arc::new(ToolSearch::new(shelf.clone())));
+    if route == LoadRoute::Bridge {
+        let _ = with_loader.insert(Arc::new(CallTool::new(shelf)));
+    }
+    let inventory = Inventory::build(&with_loader, visibility, policy, profile.window, route);
+    match inventory.inactive() {
+        Some(_) => (registry.clone(), inventory),
+        None => (Arc::new(with_loader), inventory),
+    }
+}
+
+/// Bytes of what every request carries before the transcript.
+pub(crate) fn prefix_bytes(plan: &TurnPlan) -> u64 {
+    let definitions = plan.tools().iter().map(|spec| {
+        spec.name.as_str().len() + spec.description.len() + spec.input_schema.wire().len()
+    });
+    (plan.system().len() + definitions.sum::<usize>()) as u64
 }

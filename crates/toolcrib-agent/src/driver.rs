@@ -1,25 +1,28 @@
 //! Does what a [`Run`] says: the only part of the loop that waits.
 
 use std::future::pending;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcrib_core::{
-    CancellationToken, Cost, ModelError, Price, Reply, ReplyEvent, Request, Usage,
+    CancellationToken, Cost, ModelError, Price, Reply, ReplyEvent, Request, TurnPlan, Usage,
 };
-use toolcrib_dispatch::{DispatchEvent, Prepared, RunContext};
+use toolcrib_dispatch::{DispatchEvent, Dispatcher, Prepared, RunContext};
 use toolcrib_session::Row;
 use tracing::Instrument;
 use tracing::field::Empty;
 
+use crate::agent::prefix_bytes;
 use crate::journal::Journal;
 use crate::{
     Agent, Answer, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run, RunError, Step,
 };
 
 mod finish;
+mod loads;
 mod watch;
 
+use loads::{Direct, Loads};
 use watch::{millis, watched, watched_call};
 
 /// How long a request under way may go on after the time limit, so that an
@@ -36,6 +39,10 @@ pub(crate) struct Driver<'a> {
     before: Duration,
     /// Text of a reply that never ended.
     unfinished: String,
+    dispatcher: Dispatcher,
+    plan: Arc<TurnPlan>,
+    /// How tools are loaded, where any are deferred.
+    loads: Option<Loads>,
 }
 
 /// What a wait for the model came to.
@@ -46,8 +53,21 @@ enum Waited {
 }
 
 impl<'a> Driver<'a> {
-    pub(crate) fn new(agent: &'a Agent, run: Run, cancel: CancellationToken) -> Driver<'a> {
+    pub(crate) fn new(agent: &'a Agent, mut run: Run, cancel: CancellationToken) -> Driver<'a> {
+        let loads = Loads::of(agent, run.surface());
+        let dispatcher = match &loads {
+            Some(loads) => loads.dispatcher(agent),
+            None => agent.dispatcher.clone(),
+        };
+        let plan = match &loads {
+            Some(loads) => loads.plan(agent, run.surface()),
+            None => agent.plan.clone(),
+        };
+        run.prefix_is(prefix_bytes(&plan));
         Driver {
+            plan,
+            dispatcher,
+            loads,
             agent,
             journal: Journal::new(agent.session.as_ref()),
             began: Instant::now(),
@@ -90,17 +110,11 @@ impl<'a> Driver<'a> {
             model: agent.model.profile().id.clone(),
             rounds: run.budget().rounds,
         });
-        if !agent.plan.tools().is_empty() {
-            self.emit(|_| Event::SurfaceChanged {
-                exposed: agent.plan.tools().iter().map(|t| t.name.clone()).collect(),
-                fingerprint: agent.plan.fingerprint().clone(),
-            });
+        if !self.plan.tools().is_empty() {
+            self.emit_surface("initial".to_owned());
         }
-        if !agent.plan_logged.swap(true, Ordering::Relaxed) {
-            let fingerprint = || agent.plan.fingerprint().clone();
-            self.journal
-                .append(|| Row::plan(fingerprint(), "initial"))?;
-        }
+        self.announce_plan()?;
+        self.journal_loads(None)?;
         let mut accepted = None;
         loop {
             self.run.tick(self.elapsed());
@@ -111,6 +125,10 @@ impl<'a> Driver<'a> {
             self.journal.messages(&mut self.run, &[])?;
             match self.run.step() {
                 Step::CallModel(call) => {
+                    // Tools that can no longer be called need not be shown.
+                    if !call.final_round {
+                        self.renew_plan()?;
+                    }
                     // What was said before is on disk before more is spent.
                     self.journal.sync().await?;
                     self.call_model(call).await?;
@@ -228,7 +246,7 @@ impl<'a> Driver<'a> {
         self.unfinished.clear();
         let deadline = self.deadline();
         let request = Request {
-            plan: &agent.plan,
+            plan: &self.plan,
             history: self.run.history(),
             tool_choice: &call.tool_choice,
             max_output_tokens: agent.max_output_tokens,
@@ -254,11 +272,12 @@ impl<'a> Driver<'a> {
 
     async fn run_calls(&mut self, planned: Vec<PlannedCall>) -> Result<(), RunError> {
         let agent = self.agent;
+        let mut direct = Direct::default();
         let batch: Vec<Prepared> = planned
             .iter()
             .map(|planned| match &planned.refusal {
                 Some(refusal) => Prepared::refused(&planned.call, refusal.to_error()),
-                None => agent.dispatcher.prepare(&planned.call),
+                None => self.prepare(&planned.call, &mut direct),
             })
             .collect();
         self.run
@@ -275,7 +294,7 @@ impl<'a> Driver<'a> {
         };
         let deadline = self.deadline();
         let mut outcomes = {
-            let mut running = std::pin::pin!(agent.dispatcher.run(&batch, &cx, &mut on_event));
+            let mut running = std::pin::pin!(self.dispatcher.run(&batch, &cx, &mut on_event));
             tokio::select! {
                 biased;
                 outcomes = &mut running => outcomes,
@@ -291,7 +310,32 @@ impl<'a> Driver<'a> {
             .collect();
         self.run.calls_done(results)?;
         self.journal.messages(&mut self.run, &outcomes)?;
+        self.take_loads(&direct, &outcomes)
+    }
+
+    /// Says which tools are shown, and why, if the session does not know yet.
+    fn announce_plan(&mut self) -> Result<(), RunError> {
+        let fingerprint = self.plan.fingerprint().clone();
+        let known = {
+            let known = self.agent.plan_logged.lock();
+            let mut known = known.unwrap_or_else(PoisonError::into_inner);
+            known.replace(fingerprint.clone())
+        };
+        if known.as_ref() == Some(&fingerprint) {
+            return Ok(());
+        }
+        let reason = fingerprint.reason(known.as_ref());
+        self.journal.append(|| Row::plan(fingerprint, reason))?;
         Ok(())
+    }
+
+    fn emit_surface(&self, reason: String) {
+        let plan = &self.plan;
+        self.emit(|_| Event::SurfaceChanged {
+            exposed: plan.tools().iter().map(|t| t.name.clone()).collect(),
+            fingerprint: plan.fingerprint().clone(),
+            reason: reason.into(),
+        });
     }
 
     fn elapsed(&self) -> Duration {

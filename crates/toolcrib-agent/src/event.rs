@@ -29,6 +29,9 @@ pub enum Event {
         exposed: Vec<ToolName>,
         /// Of the request part that providers cache.
         fingerprint: Fingerprint,
+        /// `initial`, or the sections that changed.
+        #[serde(default)]
+        reason: Str,
     },
     /// The model is asked.
     TurnStarted {
@@ -133,6 +136,10 @@ pub enum Event {
         /// The tool's details for user interfaces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         details: Option<serde_json::Value>,
+        /// Tools that it named for showing and that were not: unknown, not to be
+        /// seen, or named by a tool that did not declare that it names others.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ignored: Vec<ToolName>,
         /// How long it ran; 0 if it did not.
         ms: u64,
     },

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use toolcrib_core::{Cost, Finish, History, ModelError, Str, Usage};
 use toolcrib_session::SessionError;
+use toolcrib_surface::SurfaceState;
 
 use crate::{Budget, Limit, OutOfTurn, OutcomeKind, Unanswered};
 
@@ -69,6 +70,8 @@ pub struct Report {
     pub partial: Option<Str>,
     /// The transcript, every call with its result. A later run can go on from it.
     pub history: History,
+    /// What the session loaded of its tools. A later run can go on from it.
+    pub surface: SurfaceState,
     /// The limits that held.
     pub budget: Budget,
 }

@@ -14,6 +14,8 @@ use toolcrib_core::{
     ModelErrorKind, Reply, Str, ToolChoice,
 };
 
+use toolcrib_surface::SurfaceState;
+
 use crate::ids::Ids;
 use crate::{
     Budget, BudgetError, End, Event, Limit, ModelCall, Rejection, Step, Tally, Unanswered, words,
@@ -72,6 +74,9 @@ pub struct Run {
     rejection: Option<Rejection>,
     finish: Option<Finish>,
     events: Vec<Event>,
+    /// What the session loaded of its tools; the machine only keeps it.
+    #[serde(default)]
+    surface: SurfaceState,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -136,6 +141,7 @@ impl Run {
             rejection: None,
             finish: None,
             events: Vec::new(),
+            surface: SurfaceState::default(),
         };
         run.push(question);
         run
@@ -161,6 +167,21 @@ impl Run {
     /// The limits.
     pub fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// What the session loaded of its tools so far, and how its prompts were read.
+    pub fn surface(&self) -> &SurfaceState {
+        &self.surface
+    }
+
+    /// The same, for the driver to change as tools are loaded.
+    pub fn surface_mut(&mut self) -> &mut SurfaceState {
+        &mut self.surface
+    }
+
+    /// Says how many bytes every request carries before the transcript from now on.
+    pub(crate) fn prefix_is(&mut self, bytes: u64) {
+        self.rules.prefix_bytes = bytes;
     }
 
     /// How long the run took, as told by [`Run::tick`].

@@ -125,6 +125,13 @@ pub(crate) fn not_run(limit: &str) -> String {
     format!("not run: the limit of {limit} is reached.")
 }
 
+/// The result of a call of a tool that the model has not seen, where it must.
+pub(crate) fn not_loaded(name: &str, schema: &str) -> String {
+    format!(
+        "`{name}` was not loaded, so it did not run. It is loaded now; call it again by its schema: {schema}"
+    )
+}
+
 /// The result of a call that was not run or not waited for.
 pub(crate) const CANCELLED: &str = "cancelled before there was a result.";
 

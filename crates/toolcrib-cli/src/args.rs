@@ -23,6 +23,10 @@ pub(crate) enum Command {
     Ask(AskArgs),
     /// Look things up in the repository's code graph
     Graph(GraphArgs),
+    /// Show what tools cost a model's prompt, or search them as a model would
+    Tools(ToolsArgs),
+    /// Measure the tool search on collections of tools and queries
+    Eval(EvalArgs),
     /// Let this repository's toolcrib.toml choose a model, after showing what it says
     Trust(TrustArgs),
     /// Print a completion script for a shell
@@ -46,6 +50,11 @@ pub(crate) struct AskArgs {
 
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+
+    /// More tools, described as JSON Lines: name, description, parameters, and the
+    /// command that runs each; may be given again
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tools: Vec<PathBuf>,
 
     /// Most rounds with the model [default: 20]
     #[arg(long, value_name = "N")]
@@ -87,7 +96,7 @@ Exit status: 0 answered, 1 failed, 2 wrong usage, 3 a budget ended the run witho
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// Directory to read; by default the repository around the current directory
-    #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, short = 'C', global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
 }
 
@@ -97,6 +106,64 @@ pub(crate) enum Format {
     Text,
     /// One JSON object a line for each event, the answer last
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// Tools as JSON Lines or tools/list answers
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tools: Vec<PathBuf>,
+    /// Search the tools instead of counting them
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) search: Option<String>,
+    /// Most tools of a search
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "search")]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    #[command(subcommand)]
+    pub(crate) what: EvalCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvalCommand {
+    /// Rank the tools of a collection for each of its queries and score the ranking
+    Search(EvalSearchArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalSearchArgs {
+    /// Tools as JSON Lines or tools/list answers
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tools: Vec<PathBuf>,
+    /// Queries with the names of the right tools, as JSON Lines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) queries: PathBuf,
+    /// Queries that no tool serves, as JSON Lines
+    #[arg(long, num_args = 1.., value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) negatives: Vec<PathBuf>,
+    /// Rankers to run beside each other: toolcrib, substring, bm25, bm25-stem or all
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "toolcrib"
+    )]
+    pub(crate) ranker: Vec<String>,
+    /// Only this half of the queries, split by a hash of their ids
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub(crate) half: Option<u8>,
+    /// Write the first ranker's answers to this file, as JSON Lines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) run: Option<PathBuf>,
+    /// Print one JSON object a ranker
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use toolcrib_agent::{Agent, Budget, Outcome, Sink, Unanswered};
 use toolcrib_core::{CancellationToken, Mode, Model, Registry, Visibility};
 use toolcrib_session::{Meta, SessionLog};
+use toolcrib_surface::SurfacePolicy;
 use toolcrib_tools::GraphTools;
 
 use crate::args::{AskArgs, Format};
 use crate::exit::{CliError, Status};
 use crate::place::Workspace;
 use crate::terminal::{Dress, LiveLine, say};
-use crate::{model, question, snapshot};
+use crate::{described, model, question, snapshot};
 
 use cited::Cited;
 use watch::Watch;
@@ -46,15 +47,30 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
     let mut registry = Registry::new();
     let tools = GraphTools::new(snapshot.lookup.clone()).map_err(CliError::failed)?;
     registry.extend(&tools).map_err(CliError::failed)?;
+    // Naming a file of tools allows them; without one, nothing can change anything.
+    let mode = if args.tools.is_empty() {
+        Mode::Plan
+    } else {
+        Mode::Auto
+    };
+    for left_out in described::register(&mut registry, &args.tools)? {
+        if !args.quiet {
+            say(&format!(
+                "toolcrib: tool {} is left out: {}",
+                left_out.name, left_out.reason
+            ));
+        }
+    }
 
     let watch = Arc::new(Watch::new(args.format, live));
     let cancel = CancellationToken::new();
     let mut builder = Agent::builder(model)
         .tools(registry)
         .visibility(Visibility {
-            mode: Mode::Plan,
+            mode,
             ..Visibility::default()
         })
+        .surface(SurfacePolicy::default())
         .system(SYSTEM)
         .budget(budget)
         .sink(Arc::clone(&watch) as Arc<dyn Sink>)

@@ -3,6 +3,8 @@
 mod args;
 mod ask;
 mod config;
+mod described;
+mod eval_cmd;
 mod exit;
 mod graph_cmd;
 mod model;
@@ -11,6 +13,7 @@ mod place;
 mod question;
 mod snapshot;
 mod terminal;
+mod tools_cmd;
 mod trust;
 mod trust_cmd;
 
@@ -37,6 +40,8 @@ fn run(command: &Command) -> Result<Status, CliError> {
     match command {
         Command::Ask(args) => ask::run(args),
         Command::Graph(args) => graph_cmd::run(args),
+        Command::Tools(args) => tools_cmd::run(args),
+        Command::Eval(args) => eval_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

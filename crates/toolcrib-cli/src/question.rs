@@ -15,7 +15,7 @@ pub(crate) fn read(words: &[String]) -> Result<String, CliError> {
     let stdin = std::io::stdin();
     if words.is_empty() && stdin.is_terminal() {
         return Err(CliError::usage(
-            "no question; try: toolcrib ask \"Where are tool results truncated?\"",
+            "no question; try: toolcrib ask \"Where are requests retried?\"",
         ));
     }
     if from_stdin {
@@ -44,7 +44,7 @@ fn check(question: String) -> Result<String, CliError> {
     let question = question.trim();
     if question.is_empty() {
         return Err(CliError::usage(
-            "the question is empty; try: toolcrib ask \"Where are tool results truncated?\"",
+            "the question is empty; try: toolcrib ask \"Where are requests retried?\"",
         ));
     }
     Ok(question.to_owned())

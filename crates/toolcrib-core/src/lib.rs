@@ -62,14 +62,14 @@ pub use model::{
 };
 pub use name::{NameError, ToolName};
 pub use output::{Content, ToolOutput};
-pub use plan::{Fingerprint, TurnPlan};
+pub use plan::{Fingerprint, LoadRoute, TurnPlan};
 pub use registry::{Registry, RegistryError};
 pub use render::RenderCache;
 pub use reply::{Finish, Reply, ReplyEvent};
 pub use schema::{Schema, SchemaError};
 pub use source::{Confirming, Deferring, Filtered, Prefixed, Renamed, ToolSource};
 pub use spec::{Effect, Exposure, Permission, ResultForm, SourceId, ToolSpec};
-pub use tool::{Arguments, Footprint, Preview, Progress, Tool, ToolContext};
+pub use tool::{Arguments, Footprint, Forwarded, Preview, Progress, Tool, ToolContext};
 pub use usage::{Cost, Usage};
 pub use visibility::{Hidden, Mode, Selector, Visibility};
 

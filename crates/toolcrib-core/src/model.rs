@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::{BoxFuture, History, Reply, ReplyEvent, Str, ToolName, TurnPlan};
+use crate::{BoxFuture, History, LoadRoute, Reply, ReplyEvent, Str, ToolName, TurnPlan};
 
 /// Something that answers a transcript.
 pub trait Model: Send + Sync {
@@ -84,6 +84,8 @@ pub struct ModelProfile {
     pub final_round: FinalRound,
     /// Most tools a request may carry.
     pub max_tools: Option<usize>,
+    /// How it gets the definitions of tools loaded on the way.
+    pub load_route: LoadRoute,
     /// Price per token, if configured.
     pub price: Option<Price>,
 }
@@ -97,6 +99,7 @@ impl ModelProfile {
             native_tools: true,
             final_round: FinalRound::default(),
             max_tools: None,
+            load_route: LoadRoute::default(),
             price: None,
         }
     }

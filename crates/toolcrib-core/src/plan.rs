@@ -4,6 +4,7 @@
 //! plan object, so none of them can differ in what providers cache by prefix.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,10 +13,17 @@ use sha2::{Digest, Sha256};
 use crate::{Registry, RenderCache, Str, ToolSpec, Visibility};
 
 /// System prompt and tools of one turn, in the order they are sent.
+///
+/// The tools stand in three regions: those always sent, in name order; the loader
+/// and what belongs to it; those loaded, in the order of loading. A load adds at
+/// the end and changes nothing before it.
 #[derive(Debug)]
 pub struct TurnPlan {
     system: Str,
     tools: Vec<Arc<ToolSpec>>,
+    /// Where the loader's region begins and ends.
+    loader: Range<usize>,
+    deferred: Arc<[Arc<ToolSpec>]>,
     fingerprint: Fingerprint,
     /// Bytes that wires made of the whole plan, such as the tool array.
     pub rendered: RenderCache,
@@ -24,11 +32,29 @@ pub struct TurnPlan {
 impl TurnPlan {
     /// A plan that sends exactly these tools in this order.
     pub fn new(system: impl Into<Str>, tools: Vec<Arc<ToolSpec>>) -> TurnPlan {
+        TurnPlan::with_loader(system, tools, Vec::new(), Vec::new(), Arc::default())
+    }
+
+    /// A plan with a loader. `deferred` lists in name order what the loader can
+    /// load, whether loaded or not; only a wire with deferral of its own sends it.
+    pub fn with_loader(
+        system: impl Into<Str>,
+        eager: Vec<Arc<ToolSpec>>,
+        loader: Vec<Arc<ToolSpec>>,
+        loaded: Vec<Arc<ToolSpec>>,
+        deferred: Arc<[Arc<ToolSpec>]>,
+    ) -> TurnPlan {
         let system = system.into();
+        let region = eager.len()..eager.len() + loader.len();
+        let mut tools = eager;
+        tools.extend(loader);
+        tools.extend(loaded);
         let fingerprint = Fingerprint::of(&system, &tools);
         TurnPlan {
             system,
             tools,
+            loader: region,
+            deferred,
             fingerprint,
             rendered: RenderCache::default(),
         }
@@ -51,6 +77,28 @@ impl TurnPlan {
     /// The tools in the order they are sent.
     pub fn tools(&self) -> &[Arc<ToolSpec>] {
         &self.tools
+    }
+
+    /// The tools that are always sent, in name order.
+    pub fn eager_tools(&self) -> &[Arc<ToolSpec>] {
+        &self.tools[..self.loader.start]
+    }
+
+    /// The loader and what belongs to it; empty when nothing is deferred.
+    pub fn loader_tools(&self) -> &[Arc<ToolSpec>] {
+        &self.tools[self.loader.clone()]
+    }
+
+    /// The loaded tools, in the order of loading.
+    pub fn loaded_tools(&self) -> &[Arc<ToolSpec>] {
+        &self.tools[self.loader.end..]
+    }
+
+    /// What the loader can load, in name order, whether loaded or not. A wire with
+    /// deferral of its own sends these in place of [`TurnPlan::loaded_tools`]; all
+    /// others leave them out.
+    pub fn deferred_tools(&self) -> &[Arc<ToolSpec>] {
+        &self.deferred
     }
 
     /// What two requests must share to share a provider's cache.
@@ -95,6 +143,43 @@ impl Fingerprint {
     }
 }
 
+impl Fingerprint {
+    /// Why requests from now on have this fingerprint: `initial` without an earlier
+    /// one, `unchanged`, or the sections that changed, joined by `, `.
+    pub fn reason(&self, earlier: Option<&Fingerprint>) -> String {
+        match earlier.map(|earlier| self.changed(earlier)) {
+            None => "initial".to_owned(),
+            Some(changed) if changed.is_empty() => "unchanged".to_owned(),
+            Some(changed) => changed.join(", "),
+        }
+    }
+}
+
+/// How a model gets the definition of a tool that was loaded on the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LoadRoute {
+    /// It is appended to the tool array of the next request.
+    #[default]
+    Append,
+    /// Never: a constant `call_tool` calls it by name.
+    Bridge,
+    /// The provider holds deferred definitions itself; the array is constant.
+    Native,
+    /// It is declared once in the transcript, behind the result that loaded it.
+    Positional,
+    /// Nothing is deferred: the model never calls a loader.
+    Off,
+}
+
+impl LoadRoute {
+    /// Whether a load changes the tool array.
+    pub fn grows(self) -> bool {
+        self == LoadRoute::Append
+    }
+}
+
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.system, self.tools, self.schemas)
@@ -125,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_says_which_section_changed() {
+    fn s52_the_fingerprint_says_which_section_changed() {
         let schema = r#"{"type":"object","properties":{"a":{},"b":{}}}"#;
         let reordered = r#"{"properties":{"b":{},"a":{}},"type":"object"}"#;
         let plan = |system: &str, tools: &[&Arc<ToolSpec>]| {
@@ -149,5 +234,32 @@ mod tests {
             changed(plan("s", &[&spec("a", "A.", reordered), &b])),
             [""; 0]
         );
+        let reason = |other: TurnPlan| other.fingerprint().reason(Some(base.fingerprint()));
+        assert_eq!(base.fingerprint().reason(None), "initial");
+        assert_eq!(reason(plan("s", &[&a, &b])), "unchanged");
+        assert_eq!(reason(plan("t", &[&b, &a])), "system, tools, schemas");
+    }
+
+    #[test]
+    fn regions_follow_each_other_and_deferred_tools_are_apart() {
+        let [a, b, l, z] = ["a", "b", "l", "z"].map(|name| spec(name, "", "{}"));
+        let plan = TurnPlan::with_loader(
+            "s",
+            vec![a.clone()],
+            vec![l.clone()],
+            vec![z.clone()],
+            [b.clone(), z.clone()].into(),
+        );
+        let names = |tools: &[Arc<ToolSpec>]| -> Vec<String> {
+            tools.iter().map(|t| t.name.to_string()).collect()
+        };
+        assert_eq!(names(plan.tools()), ["a", "l", "z"]);
+        assert_eq!(names(plan.eager_tools()), ["a"]);
+        assert_eq!(names(plan.loader_tools()), ["l"]);
+        assert_eq!(names(plan.loaded_tools()), ["z"]);
+        assert_eq!(names(plan.deferred_tools()), ["b", "z"]);
+        let bare = TurnPlan::new("s", vec![a, l, z]);
+        assert_eq!(bare.fingerprint(), plan.fingerprint());
+        assert_eq!(bare.loader_tools().len() + bare.loaded_tools().len(), 0);
     }
 }

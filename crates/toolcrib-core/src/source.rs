@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Arguments, BoxFuture, Exposure, Footprint, Permission, Preview, SourceId, Tool, ToolContext,
-    ToolError, ToolName, ToolOutput, ToolSpec,
+    Arguments, BoxFuture, Exposure, Footprint, Forwarded, Permission, Preview, SourceId, Tool,
+    ToolContext, ToolError, ToolName, ToolOutput, ToolSpec,
 };
 
 /// Something that provides tools.
@@ -31,6 +31,9 @@ impl Tool for Respec {
     }
     fn footprint(&self, args: &Arguments) -> Footprint {
         self.inner.footprint(args)
+    }
+    fn stands_for(&self, args: &Arguments) -> Result<Option<Forwarded>, ToolError> {
+        self.inner.stands_for(args)
     }
     fn preview<'a>(
         &'a self,

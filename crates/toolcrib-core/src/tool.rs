@@ -25,6 +25,16 @@ pub trait Tool: Send + Sync + 'static {
         Footprint::of(self.spec().effect)
     }
 
+    /// The tool and arguments that this call stands for, where the tool only passes
+    /// calls on. Visibility, permission, footprint and everything after are then the
+    /// inner tool's. Must not block. By default `None`: the tool does the work itself.
+    ///
+    /// # Errors
+    /// [`ToolError`] when the call does not say what to pass on.
+    fn stands_for(&self, _args: &Arguments) -> Result<Option<Forwarded>, ToolError> {
+        Ok(None)
+    }
+
     /// Shows what the call would do, without any effect. A failed preview denies
     /// the call. By default the arguments themselves.
     fn preview<'a>(
@@ -46,6 +56,15 @@ pub trait Tool: Send + Sync + 'static {
         args: &'a Arguments,
         cx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
+}
+
+/// The call that another call stands for.
+#[derive(Clone)]
+pub struct Forwarded {
+    /// The tool that does the work.
+    pub tool: Arc<dyn Tool>,
+    /// What it gets.
+    pub arguments: Arguments,
 }
 
 /// The arguments of one call: the text of a JSON object, as it will run.

@@ -1,4 +1,4 @@
-//! Bounds what one result puts into the transcript.
+//! Truncates tool results: bounds what one of them puts into the transcript.
 //!
 //! Applied to every result, so that no tool can bypass it, and a function of
 //! that one result alone: an old result is never cut further because new ones
@@ -24,7 +24,8 @@ const TRUNCATED: &str = "(truncated)";
 /// Longest follow-up line of a tool that cuts its own listing.
 const FOLLOW_UP: usize = 400;
 
-/// Cuts the texts of `content` to the cap of `form`; images stay where they are.
+/// Truncates the texts of a tool's result to the cap of its form; images stay
+/// where they are.
 pub(crate) fn cap(
     content: Vec<Content>,
     form: ResultForm,

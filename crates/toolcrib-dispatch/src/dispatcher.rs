@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    Arguments, CancellationToken, Effect, Footprint, Hidden, Registry, Tool, ToolCall, ToolError,
-    ToolErrorKind, ToolName, ToolSpec, Visibility,
+    Arguments, CancellationToken, Effect, Exposure, Footprint, Hidden, Registry, Tool, ToolCall,
+    ToolError, ToolErrorKind, ToolName, ToolSpec, Visibility,
 };
 
 use crate::arguments;
@@ -130,8 +130,13 @@ impl Dispatcher {
     }
 
     fn settle(&self, call: &ToolCall) -> Result<Prepared, ToolError> {
-        let tool = self.find(call)?;
-        let (arguments, repairs) = arguments::read(&call.name, &call.arguments)?;
+        let tool = self.find(&call.name)?;
+        let (written, repairs) = arguments::read(&call.name, &call.arguments)?;
+        let (tool, arguments) = match tool.stands_for(&written)? {
+            // What it stands for is found like any other tool: no call passes by it.
+            Some(inner) => (self.find(inner.tool.spec().name.as_str())?, inner.arguments),
+            None => (tool, written.clone()),
+        };
         let footprint = footprint(tool, &arguments)?;
         let ready = Ready {
             tool: tool.clone(),
@@ -139,18 +144,18 @@ impl Dispatcher {
             footprint,
         };
         let permission = self.inner.visibility.permission(tool.spec());
-        Ok(Prepared::ready(call, repairs, permission, ready))
+        Ok(Prepared::ready(call, repairs, permission, &written, ready))
     }
 
-    fn find(&self, call: &ToolCall) -> Result<&Arc<dyn Tool>, ToolError> {
-        let Some(tool) = self.inner.registry.get(&call.name) else {
-            return Err(self.unknown(&call.name));
+    fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
+        let Some(tool) = self.inner.registry.get(name) else {
+            return Err(self.unknown(name));
         };
         let name = &tool.spec().name;
         let why = match self.inner.visibility.check(tool.spec()) {
             Ok(()) => return Ok(tool),
             // A model must not learn that it exists.
-            Err(Hidden::ByExposure) => return Err(self.unknown(&call.name)),
+            Err(Hidden::ByExposure) => return Err(self.unknown(name.as_str())),
             Err(Hidden::ByFilter) => "filtered out for this run",
             Err(Hidden::ByMode) => "not permitted in this mode, where nothing may be changed",
             Err(_) => "denied",
@@ -168,6 +173,11 @@ impl Dispatcher {
                 .filter(|spec| self.inner.visibility.visible(spec))
                 .map(|spec| spec.name.as_str())
         };
+        // The loop's own tool that makes others known, if there is one.
+        let loader = self.inner.registry.iter().map(|tool| tool.spec());
+        let loader = loader
+            .filter(|spec| spec.exposure == Exposure::Always && spec.activates)
+            .find(|spec| self.inner.visibility.visible(spec));
         const NEAR: usize = 3;
         const ALL: usize = 8;
         let near = nearest(name, visible(), NEAR);
@@ -181,9 +191,12 @@ impl Dispatcher {
                 _ => "Call only tools that you were given.".to_owned(),
             }
         };
+        let search = loader.map_or_else(String::new, |spec| {
+            format!(" Other tools are found with `{}`.", spec.name)
+        });
         ToolError::new(
             ToolErrorKind::UnknownTool,
-            format!("there is no tool `{}`. {hint}", short(name)),
+            format!("there is no tool `{}`. {hint}{search}", short(name)),
         )
     }
 

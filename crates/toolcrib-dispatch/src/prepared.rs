@@ -84,11 +84,23 @@ impl Prepared {
         Prepared::refused(call, error)
     }
 
-    /// A call whose arguments were read.
+    /// The tool that runs, which is another than the call names where one tool passes
+    /// calls on; `None` for a refused call.
+    pub fn tool(&self) -> Option<&Arc<dyn Tool>> {
+        self.parts().map(|ready| &ready.tool)
+    }
+
+    /// The arguments that the tool gets; `None` for a refused call.
+    pub fn arguments(&self) -> Option<&Arguments> {
+        self.parts().map(|ready| &ready.arguments)
+    }
+
+    /// A call whose arguments were read, as `written` in the call itself.
     pub(crate) fn ready(
         call: &ToolCall,
         repairs: Vec<Repair>,
         permission: Permission,
+        written: &Arguments,
         ready: Ready,
     ) -> Prepared {
         let verdict = match permission {
@@ -96,11 +108,11 @@ impl Prepared {
             Permission::Ask => Verdict::Ask,
             Permission::Deny => Verdict::Refuse(ToolError::new(
                 ToolErrorKind::Denied,
-                format!("`{}` is denied; do without it.", call.name),
+                format!("`{}` is denied; do without it.", ready.tool.spec().name),
             )),
         };
         Prepared {
-            call: settled(call, call.name.clone(), &ready.arguments),
+            call: settled(call, call.name.clone(), written),
             repairs,
             verdict,
             ready: Some(ready),

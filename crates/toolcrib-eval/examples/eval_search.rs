@@ -1,14 +1,11 @@
 //! Runs the search evaluation from the command line.
 //!
 //! `eval_search --tools FILE... --queries FILE [--negatives FILE] [--ranker NAME]...
-//! [--half 0|1] [--table FILE] [--run FILE] [--json]`
+//! [--half 0|1] [--run FILE] [--json]`
 
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
-
-use toolcrib_vectors::Table;
 
 use toolcrib_eval::{
     RankerKind, SearchEval, evaluate, load_negatives, load_queries, load_tools, render_json,
@@ -19,7 +16,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut tools: Vec<PathBuf> = Vec::new();
     let (mut queries, mut negatives, mut run) = (None, Vec::new(), None);
     let (mut rankers, mut half, mut json) = (Vec::new(), None, false);
-    let mut table = None;
     let mut flag = String::new();
     for argument in std::env::args().skip(1) {
         if argument.starts_with("--") {
@@ -33,7 +29,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--negatives" => negatives.push(PathBuf::from(argument)),
             "--ranker" => rankers.extend(RankerKind::parse(&argument)?),
             "--half" => half = Some(argument.parse()?),
-            "--table" => table = Some(Arc::new(Table::from_bytes(std::fs::read(argument)?)?)),
             "--run" => run = Some(PathBuf::from(argument)),
             other => return Err(format!("{other} {argument}: not understood").into()),
         }
@@ -53,7 +48,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         negatives: (!negatives.is_empty()).then_some(&refusable),
         half,
         rankers,
-        table,
     });
     if let (Some(path), Some(report)) = (run, reports.first()) {
         let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);

@@ -28,6 +28,12 @@ pub struct ToolEntry {
     pub source_description: String,
     /// The JSON Schema of its arguments, or null.
     pub schema: Value,
+    /// The program that runs it and its arguments, if one is named.
+    pub command: Option<Vec<String>>,
+    /// Its source says that it changes nothing.
+    pub read_only: bool,
+    /// Its source says that it may destroy something.
+    pub destructive: bool,
 }
 
 impl ToolEntry {
@@ -65,6 +71,16 @@ struct RawTool {
     server_description: Option<String>,
     #[serde(alias = "inputSchema", alias = "input_schema")]
     parameters: Option<Value>,
+    command: Option<Vec<String>>,
+    #[serde(default)]
+    annotations: Annotations,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Annotations {
+    read_only_hint: Option<bool>,
+    destructive_hint: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -138,6 +154,9 @@ pub fn load_tools<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<ToolEntry>, EvalErr
                 source: tool.server.unwrap_or_default(),
                 source_description: tool.server_description.unwrap_or_default(),
                 schema: tool.parameters.unwrap_or(Value::Null),
+                command: tool.command,
+                read_only: tool.annotations.read_only_hint == Some(true),
+                destructive: tool.annotations.destructive_hint == Some(true),
             });
         }
         if tools.len() == before {

@@ -1,9 +1,6 @@
 //! The rankers that can be compared.
 
-use std::sync::Arc;
-
-use toolcrib_surface::{ToolDoc, ToolIndex, Weights};
-use toolcrib_vectors::Table;
+use toolcrib_surface::{ToolDoc, ToolIndex};
 
 use crate::baseline::{Bm25, Substring};
 use crate::{EvalError, ToolEntry};
@@ -73,12 +70,12 @@ impl RankerKind {
         }
     }
 
-    /// Builds it over `tools`; the product's own ranking reads meaning from `table`.
-    pub fn build(self, tools: &[ToolEntry], table: Option<Arc<Table>>) -> Box<dyn Ranker> {
+    /// Builds it over `tools`.
+    pub fn build(self, tools: &[ToolEntry]) -> Box<dyn Ranker> {
         match self {
             RankerKind::Toolcrib => {
                 let docs: Vec<ToolDoc> = tools.iter().map(ToolEntry::doc).collect();
-                Box::new(ToolIndex::build_with(&docs, Weights::default(), table))
+                Box::new(ToolIndex::build(&docs))
             }
             RankerKind::Substring => Box::new(Substring::build(tools)),
             RankerKind::Bm25 => Box::new(Bm25::build(tools, false)),

@@ -1,10 +1,8 @@
 //! One evaluation: rankers, queries, and what came out.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use toolcrib_vectors::Table;
 
 use crate::metrics::{Scores, score};
 use crate::{Query, RankerKind, ToolEntry};
@@ -25,8 +23,6 @@ pub struct SearchEval<'a> {
     pub half: Option<u8>,
     /// Who answers.
     pub rankers: Vec<RankerKind>,
-    /// Meanings for the product's own ranking; words alone without.
-    pub table: Option<Arc<Table>>,
 }
 
 /// What one ranker achieved.
@@ -86,7 +82,7 @@ fn one(
     negatives: Option<&[&Query]>,
 ) -> Report {
     let start = Instant::now();
-    let ranker = kind.build(eval.tools, eval.table.clone());
+    let ranker = kind.build(eval.tools);
     let build = start.elapsed();
     let mut times = Vec::with_capacity(queries.len());
     let mut places = Vec::with_capacity(queries.len());

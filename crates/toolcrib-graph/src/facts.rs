@@ -111,6 +111,8 @@ impl Flags {
     pub(crate) const ABSTRACT: Flags = Flags(64);
     /// What it defines is known only at run time (`__getattr__` and the like).
     pub(crate) const OPEN: Flags = Flags(128);
+    /// A value or alias whose members are definitions of their own.
+    pub(crate) const OBJECT: Flags = Flags(256);
 
     pub(crate) fn has(self, flag: Flags) -> bool {
         self.0 & flag.0 != 0

@@ -9,6 +9,7 @@ pub(crate) mod go;
 pub(crate) mod java;
 pub(crate) mod python;
 pub(crate) mod rust;
+mod typescript;
 mod walk;
 
 use tree_sitter::Node;
@@ -74,11 +75,27 @@ pub(crate) trait LanguageRules: Send + Sync {
     fn structural(&self) -> bool {
         false
     }
+
+    /// One name can be a type and, as another definition, a value.
+    fn types_apart(&self) -> bool {
+        false
+    }
+
+    /// The member of a module that stands for it where all of it is imported.
+    fn module_value(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Every language with rules.
-pub(crate) static RULES: &[&dyn LanguageRules] =
-    &[&rust::Rust, &python::Python, &go::Go, &java::Java];
+pub(crate) static RULES: &[&dyn LanguageRules] = &[
+    &rust::Rust,
+    &python::Python,
+    &typescript::TypeScript,
+    &typescript::JavaScript,
+    &go::Go,
+    &java::Java,
+];
 
 /// Index into [`RULES`] of the language of a path.
 pub(crate) fn rules_for(path: &str) -> Option<usize> {

@@ -80,15 +80,14 @@ const LOOKUPS: [&str; 3] = ["search_symbols", "read_source", "symbol_neighbors"]
 
 fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
     let messages: Vec<&Message> = request.history.messages().collect();
-    let asked = messages
-        .iter()
-        .rposition(|message| matches!(message, Message::User(_)));
+    let asked = asked(&messages);
     let (question, since) = match asked {
         Some(at) => (text_of(messages[at]), &messages[at + 1..]),
         None => (String::new(), &messages[..]),
     };
     let question = Question::read(&question);
-    let notes = Notes::read(since, &question);
+    let notes = Notes::read(since);
+    let faults = faults(since);
     let offered = |name: &str| {
         request
             .plan
@@ -101,6 +100,10 @@ fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
         plan::next(&question, &notes, may_call)
     } else {
         Step::Answer(answer::without_lookups())
+    };
+    let step = match step {
+        Step::Answer(text) => Step::Answer(answer::without(&text, &faults)),
+        look => look,
     };
     let (blocks, finish) = match step {
         Step::Answer(text) => (vec![Block::Text(text.into())], Finish::Stop),
@@ -129,6 +132,43 @@ fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
         usage: Usage::default(),
         cost: None,
     }
+}
+
+/// The last message that asks; one that finds fault with an answer asks nothing
+/// new.
+fn asked(messages: &[&Message]) -> Option<usize> {
+    (0..messages.len()).rev().find(|&at| {
+        matches!(messages[at], Message::User(_))
+            && faults_of(&messages[..at], messages[at]).is_none()
+    })
+}
+
+/// The places and names that were said not to hold in answers to this question.
+fn faults(since: &[&Message]) -> Vec<String> {
+    let found = (1..since.len()).filter_map(|at| faults_of(&since[..at], since[at]));
+    found.flatten().collect()
+}
+
+/// What a message finds fault with in the answer before it: lines that begin with
+/// a place or a name in backticks of that answer, then a colon. `None` when it is
+/// no such message.
+fn faults_of(before: &[&Message], message: &Message) -> Option<Vec<String>> {
+    let Some(Message::Assistant(last)) = before.last() else {
+        return None;
+    };
+    if last.calls().next().is_some() || !matches!(message, Message::User(_)) {
+        return None;
+    }
+    let (answer, text) = (last.text(), text_of(message));
+    let named: Vec<String> = text
+        .lines()
+        .filter_map(|line| Some(line.split_once(": ")?.0.to_owned()))
+        .filter(|named| {
+            let place = notes::Place::read(named).is_some();
+            (place || named.starts_with('`')) && answer.contains(named.as_str())
+        })
+        .collect();
+    (!named.is_empty()).then_some(named)
 }
 
 fn calls_in(message: &Message) -> usize {

@@ -51,7 +51,7 @@ fn docs() -> &'static [ToolDoc] {
     static DOCS: OnceLock<Vec<ToolDoc>> = OnceLock::new();
     DOCS.get_or_init(|| {
         let mut dice = Dice(42);
-        let mut text = |dice: &mut Dice, words: usize| {
+        let text = |dice: &mut Dice, words: usize| {
             let words: Vec<_> = (0..words).map(|_| word(dice.rank(20_000))).collect();
             words.join(" ")
         };

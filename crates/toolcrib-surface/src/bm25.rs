@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use crate::doc::without_hash;
 use crate::stem::stem;
 use crate::tokenize::{Piece, function_word, words};
 use crate::{ToolDoc, Weights};
@@ -54,7 +55,7 @@ impl Words {
         for doc in docs {
             let caps = [64, 64, weights.cap[0], weights.cap[1]];
             let texts = [
-                doc.local_name(),
+                without_hash(doc.local_name()),
                 &doc.title,
                 &doc.description,
                 &doc.arguments,

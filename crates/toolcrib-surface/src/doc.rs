@@ -65,6 +65,20 @@ impl ToolDoc {
     }
 }
 
+/// `name` without the digits that a foreign name carries to stay unique: an
+/// underscore and eight hexadecimal digits, at least one of them 0 to 9.
+pub(crate) fn without_hash(name: &str) -> &str {
+    let Some((rest, hash)) = name.rsplit_once('_') else {
+        return name;
+    };
+    let hex = hash.len() == 8 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    if hex && !rest.is_empty() && hash.bytes().any(|b| b.is_ascii_digit()) {
+        rest
+    } else {
+        name
+    }
+}
+
 impl From<&ToolSpec> for ToolDoc {
     fn from(spec: &ToolSpec) -> ToolDoc {
         let schema = serde_json::from_str(spec.input_schema.received()).unwrap_or(Value::Null);
@@ -109,6 +123,19 @@ pub(crate) fn local_name<'a>(name: &'a str, source: &str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_hash_is_dropped() {
+        for (name, plain) in [
+            ("fs_read_4074bc02", "fs_read"),
+            ("fs_read", "fs_read"),
+            ("get_deadbeef", "get_deadbeef"),
+            ("_4074bc02", "_4074bc02"),
+            ("a_4074BC02", "a_4074BC02"),
+        ] {
+            assert_eq!(without_hash(name), plain);
+        }
+    }
 
     #[test]
     fn the_local_name_drops_only_a_whole_source() {

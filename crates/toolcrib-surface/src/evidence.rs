@@ -10,6 +10,9 @@ use crate::query::{Query, terms};
 /// The best tools that are looked at.
 pub(crate) const DEPTH: usize = 5;
 
+/// Known words from which on a query may hold a need beside those that fit.
+const LONG: usize = 8;
+
 /// What speaks for the best tools being what is wanted; each 0 to about 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
@@ -19,8 +22,8 @@ pub struct Evidence {
     pub cover: f32,
     /// Share of the query's words, by rarity, that any tool has.
     pub known: f32,
-    /// Whether the query is long, and so may hold needs beside those that fit.
-    pub long: bool,
+    /// Words of the query that any tool has.
+    pub words: usize,
 }
 
 impl Evidence {
@@ -43,7 +46,7 @@ impl ToolIndex {
         let vector = meaning.and_then(|meaning| meaning.embed(&query.text));
         let mut evidence = Evidence {
             known: known / all,
-            long: terms.known.len() >= self.weights.long,
+            words: terms.known.len(),
             ..Evidence::default()
         };
         for &doc in best.iter().take(DEPTH) {
@@ -63,7 +66,7 @@ impl ToolIndex {
     /// alone cannot tell, and whatever matches is offered.
     pub(crate) fn fits(&self, evidence: &Evidence) -> bool {
         self.meaning.is_none()
-            || evidence.long
+            || evidence.words >= LONG
             || evidence.strength(&self.weights) >= self.weights.refuse
     }
 }

@@ -4,8 +4,6 @@
 //! generation; nothing in it changes afterwards, so searches share it freely.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use toolcrib_vectors::Table;
 
 use crate::bm25::Words;
@@ -40,11 +38,15 @@ pub(crate) struct Sources {
 impl ToolIndex {
     /// An index of `docs`. A result's number is the tool's place in `docs`.
     pub fn build(docs: &[ToolDoc]) -> ToolIndex {
-        Self::build_with(docs, Weights::default(), None)
+        Self::build_with(docs, Weights::default(), Some(Table::builtin()))
     }
 
-    /// The same with other weights, and with a table of meanings.
-    pub fn build_with(docs: &[ToolDoc], weights: Weights, table: Option<Arc<Table>>) -> ToolIndex {
+    /// The same with other weights and another table of meanings, or words alone.
+    pub fn build_with(
+        docs: &[ToolDoc],
+        weights: Weights,
+        table: Option<&'static Table>,
+    ) -> ToolIndex {
         let mut order: Vec<u32> = (0..docs.len() as u32).collect();
         order.sort_by(|&a, &b| {
             docs[a as usize]

@@ -6,10 +6,9 @@
 //! a tool and query.
 
 use std::fmt;
-use std::sync::Arc;
-
 use toolcrib_vectors::{DIMS, Table, Vector, VectorSet};
 
+use crate::doc::without_hash;
 use crate::sentence::first_sentence;
 use crate::tokenize::{Piece, words};
 use crate::{ToolDoc, Weights};
@@ -19,7 +18,7 @@ const BODY_WORDS: usize = 60;
 const ARGUMENTS: usize = 12;
 
 pub(crate) struct Meaning {
-    table: Arc<Table>,
+    table: &'static Table,
     tools: VectorSet,
 }
 
@@ -29,7 +28,7 @@ impl Meaning {
         docs: &[ToolDoc],
         of: &[u32],
         weights: &Weights,
-        table: Arc<Table>,
+        table: &'static Table,
     ) -> Meaning {
         let count = of.iter().max().map_or(0, |most| *most as usize + 1);
         let mut sources: Vec<Option<Vector>> = vec![None; count];
@@ -44,7 +43,7 @@ impl Meaning {
                 table.embed(&text)
             });
             text.clear();
-            spaced(doc.local_name(), &mut text);
+            spaced(without_hash(doc.local_name()), &mut text);
             text.push_str(": ");
             let name = text.len();
             text.push_str(first_sentence(&doc.description));
@@ -121,11 +120,13 @@ fn mix(a: &Vector, b: &Vector, share: f32) -> Vector {
     Vector::from_components(sums.map(|sum| (sum / most * 127.0).round() as i8))
 }
 
-/// Appends the words of a name, separated by spaces.
+/// Appends the words of a name, separated by spaces. Numbers are left out: they tell
+/// names apart but mean nothing, and tools that differ in them alone rank as equals.
 fn spaced(name: &str, to: &mut String) {
     let start = to.len();
     words(name, |word, piece| {
-        if matches!(piece, Piece::Whole(false) | Piece::Part) {
+        let number = word.bytes().all(|b| b.is_ascii_digit());
+        if matches!(piece, Piece::Whole(false) | Piece::Part) && !number {
             if to.len() > start {
                 to.push(' ');
             }

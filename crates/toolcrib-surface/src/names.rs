@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use crate::ToolDoc;
+use crate::doc::without_hash;
 
 /// How closely a text equals a name; smaller is closer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +71,9 @@ impl Names {
             let local = squash(doc.local_name());
             // A source that is no part of the name may still be put before it.
             let qualified = squash(&doc.source) + &local;
-            for key in [full, local, qualified] {
+            let plain = squash(without_hash(doc.local_name()));
+            let plain_full = squash(without_hash(without_mcp(&doc.name)));
+            for key in [full, local, qualified, plain, plain_full] {
                 if key.is_empty() {
                     continue;
                 }
@@ -121,7 +124,7 @@ impl Names {
                     Closeness::ExactLocal
                 } else if fold(name) == folded {
                     Closeness::Folded
-                } else if fold(local) == folded {
+                } else if fold(local) == folded || fold(without_hash(local)) == folded {
                     Closeness::FoldedLocal
                 } else {
                     Closeness::Squashed

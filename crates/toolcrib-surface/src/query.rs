@@ -4,6 +4,7 @@
 //! `+word` demands; everything else is words. A query is read up to a fixed
 //! length: what a model pastes after that is not a need.
 
+use crate::doc::without_hash;
 use crate::names::Names;
 use crate::tokenize::{Piece, function_word, talk_word, words};
 use crate::{ToolDoc, bm25::Words};
@@ -68,10 +69,11 @@ impl Query {
         for word in raw.split_whitespace() {
             let source = ["source:", "server:"]
                 .iter()
-                .find_map(|key| strip_prefix_fold(word, key))
-                .filter(|source| source.chars().any(char::is_alphanumeric));
+                .find_map(|key| strip_prefix_fold(word, key));
             if let Some(source) = source {
-                query.sources.push(source.to_lowercase());
+                if source.contains(char::is_alphanumeric) {
+                    query.sources.push(source.to_lowercase());
+                }
                 continue;
             }
             let demanded = word
@@ -227,10 +229,13 @@ fn compound(item: &str, found: &[u32], docs: &[ToolDoc]) -> bool {
     }
     found.first().is_some_and(|&at| {
         let mut parts = 0;
-        words(docs[at as usize].local_name(), |_, piece| match piece {
-            Piece::Whole(false) | Piece::Part => parts += 1,
-            Piece::Whole(true) | Piece::Joined => {}
-        });
+        words(
+            without_hash(docs[at as usize].local_name()),
+            |_, piece| match piece {
+                Piece::Whole(false) | Piece::Part => parts += 1,
+                Piece::Whole(true) | Piece::Joined => {}
+            },
+        );
         parts > 1
     })
 }

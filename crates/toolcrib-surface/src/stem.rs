@@ -26,12 +26,17 @@ const IRREGULAR: [(&str, &str); 18] = [
     ("andes", "andes"),
 ];
 
+/// Beginnings that the regions leave whole.
+const FIXED_PREFIX: [&str; 9] = [
+    "gener", "commun", "arsen", "past", "univers", "later", "emerg", "organ", "inter",
+];
+
 /// Words that stop changing once a plural `s` is gone.
 const FIXED_AFTER_PLURAL: [&str; 8] = [
     "inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed",
 ];
 
-const STEP_2: [(&str, &str); 22] = [
+const STEP_2: [(&str, &str); 23] = [
     ("ational", "ate"),
     ("fulness", "ful"),
     ("iveness", "ive"),
@@ -40,6 +45,7 @@ const STEP_2: [(&str, &str); 22] = [
     ("biliti", "ble"),
     ("lessli", "less"),
     ("tional", "tion"),
+    ("ogist", "og"),
     ("alism", "al"),
     ("aliti", "al"),
     ("ation", "ate"),
@@ -117,7 +123,7 @@ fn regions(word: &[u8]) -> (usize, usize) {
             .find(|&i| vowel(word[i - 1]) && !vowel(word[i]))
             .map_or(word.len(), |i| i + 1)
     };
-    let r1 = ["gener", "commun", "arsen"]
+    let r1 = FIXED_PREFIX
         .iter()
         .find(|p| word.starts_with(p.as_bytes()))
         .map_or_else(|| after(0), |p| p.len());
@@ -182,7 +188,10 @@ fn past_and_gerund(word: &mut Vec<u8>, r1: usize) {
         .iter()
         .any(|d| ends(word, d))
     {
-        cut(word, 1);
+        // `add`, `egg` and `off` keep both.
+        if !matches!(word[..], [b'a' | b'e' | b'o', _, _]) {
+            cut(word, 1);
+        }
     } else if r1 >= word.len() && short_syllable(word) {
         word.push(b'e');
     }
@@ -191,6 +200,7 @@ fn past_and_gerund(word: &mut Vec<u8>, r1: usize) {
 /// Whether the word ends in a short syllable.
 fn short_syllable(word: &[u8]) -> bool {
     match word {
+        b"past" => true,
         [a, b] => vowel(*a) && !vowel(*b),
         [.., a, b, c] => !vowel(*a) && vowel(*b) && !vowel(*c) && !matches!(c, b'w' | b'x' | b'Y'),
         _ => false,
@@ -322,6 +332,11 @@ mod tests {
             ("boyish", "boyish"),
             ("news", "news"),
             ("exceeds", "exceed"),
+            ("added", "add"),
+            ("internal", "internal"),
+            ("organizations", "organiz"),
+            ("pasting", "paste"),
+            ("psychologist", "psycholog"),
         ]);
     }
 

@@ -52,7 +52,7 @@ impl Default for Weights {
     fn default() -> Weights {
         Weights {
             k1: 0.75,
-            field: [1.8, 1.0, 1.6, 0.3],
+            field: [1.8, 1.0, 1.6, 0.4],
             length: [0.3, 0.3, 0.6, 0.6],
             cap: [256, 150],
             all_terms: 2.0,
@@ -61,16 +61,16 @@ impl Default for Weights {
             number: 0.3,
             long: 7,
             clause: 0.5,
-            clause_meaning: 1.8,
+            clause_meaning: 2.0,
             lexical: 0.5,
             certainty: 0.7,
-            long_text: 0.5,
+            long_text: 0.4,
             source_text: 0.35,
             spread: 0.5,
             source: 0.2,
-            cut: 0.5,
-            evidence: [0.45, 0.3],
-            refuse: 0.55,
+            cut: 0.55,
+            evidence: [0.9, 0.1],
+            refuse: 0.58,
         }
     }
 }

@@ -11,14 +11,16 @@
 //! Not for: knowing what a tool or a query is, caching, or ranking. Callers decide which texts to embed and how to blend.
 //!
 //! ```
-//! use toolcrib_vectors::VectorSet;
-//! # use toolcrib_vectors::Vector;
-//! # fn embed(_: &str) -> Vector { Vector::ZERO }
+//! use toolcrib_vectors::{Table, VectorSet};
+//!
+//! let table = Table::builtin();
 //! let mut set = VectorSet::new();
-//! set.push(&embed("update pull request"));
+//! for tool in ["update_pull_request", "get_weather_forecast", "send_email"] {
+//!     set.push(&table.embed(tool));
+//! }
 //! let mut scores = Vec::new();
-//! set.scores(&embed("close the stale PR"), &mut scores);
-//! assert_eq!(scores.len(), 1);
+//! set.scores(&table.embed("close the stale PR"), &mut scores);
+//! assert!(scores[0] > scores[1] && scores[0] > scores[2]);
 //! ```
 
 mod dot;

@@ -1,7 +1,7 @@
 //! The table file and the embedding of a text by it.
 //!
 //! Layout, little-endian: `TCVEC1\0\0`, then as 32-bit numbers the dimensions, the rows and the bytes of the pieces' list,
-//! and four zero bytes; a 16-bit scale a row; the pieces, each ended by a newline, in row order; the rows, a byte a
+//! and four zero bytes; a signed 16-bit scale a row; the pieces, each ended by a newline, in row order; the rows, a byte a
 //! component. A component's value is its byte times its row's scale, so that a text's sum is exact in integers.
 //!
 //! What a text's words weigh (an article next to nothing, a rare noun much) is in the length of their rows: it was learnt
@@ -12,10 +12,13 @@ use crate::vector::{DIMS, Vector};
 use crate::vocabulary::Vocabulary;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// Tokens of a text that count, from its start; what follows does not change its vector. A tool's text is rarely longer,
 /// and so many rows of greatest length and scale still sum within 32 bits.
 pub const MAX_TOKENS: usize = 256;
+
+const BYTES: &[u8] = include_bytes!("../data/table.bin");
 
 const MAGIC: &[u8; 8] = b"TCVEC1\0\0";
 const HEADER: usize = 24;
@@ -60,7 +63,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a table; borrowed bytes are not copied. Takes under a millisecond or two, for the index of its pieces.
+    /// The table compiled into this crate, read when first asked for.
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: OnceLock<Table> = OnceLock::new();
+        // A damaged file fails this crate's tests; the empty table, which knows no word, is the type's other value.
+        BUILTIN.get_or_init(|| Self::from_bytes(BYTES).unwrap_or_default())
+    }
+
+    /// Reads a table; borrowed bytes are not copied. Takes about a millisecond, for the index of its pieces.
     pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, TableError> {
         let bytes = bytes.into();
         if bytes.len() < HEADER || !bytes.starts_with(MAGIC) {
@@ -127,13 +137,11 @@ impl Table {
     }
 
     fn add(&self, row: usize, sums: &mut [i32; DIMS]) {
-        let scale = i32::from(u16::from_le_bytes([
-            self.bytes[HEADER + row * 2],
-            self.bytes[HEADER + row * 2 + 1],
-        ]));
+        let at = HEADER + row * 2;
+        let scale = i16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]);
         let start = self.pieces.1 + row * DIMS;
         for (sum, byte) in sums.iter_mut().zip(&self.bytes[start..start + DIMS]) {
-            *sum += i32::from(byte.cast_signed()) * scale;
+            *sum += i32::from(i16::from(byte.cast_signed())) * i32::from(scale);
         }
     }
 }

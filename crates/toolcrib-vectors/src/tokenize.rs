@@ -152,11 +152,11 @@ impl<F: FnMut(Option<usize>) -> bool> Words<'_, F> {
 /// save where that is a plural's (URLs).
 fn is_hump(run: &[u8], at: usize) -> bool {
     let is = |at: usize, test: fn(&u8) -> bool| run.get(at).is_some_and(test);
-    at > 0
-        && is(at, u8::is_ascii_uppercase)
-        && (!is(at - 1, u8::is_ascii_uppercase)
-            || is(at + 1, u8::is_ascii_lowercase)
-                && !(run[at + 1] == b's' && !is(at + 2, u8::is_ascii_lowercase)))
+    if at == 0 || !is(at, u8::is_ascii_uppercase) {
+        return false;
+    }
+    let plural = is(at + 1, |byte| *byte == b's') && !is(at + 2, u8::is_ascii_lowercase);
+    !is(at - 1, u8::is_ascii_uppercase) || is(at + 1, u8::is_ascii_lowercase) && !plural
 }
 
 fn is_dropped(c: char) -> bool {

@@ -112,6 +112,7 @@ impl Driver<'_> {
             finish: self.run.finish().cloned(),
             partial: unfinished.map(Str::from).or_else(|| self.run.last_text()),
             history: self.run.history().clone(),
+            surface: self.run.surface().clone(),
             budget: self.run.budget().clone(),
         }
     }

@@ -46,6 +46,7 @@ pub(super) fn watched_call(event: DispatchEvent<'_>) -> Option<Event> {
             bytes: outcome.bytes,
             truncated: outcome.cut.is_some(),
             details: outcome.details.clone(),
+            ignored: outcome.ignored.clone(),
             ms: millis(outcome.elapsed),
         },
         _ => return None,

@@ -13,6 +13,7 @@ fn the_json_of_each_event() {
         Event::SurfaceChanged {
             exposed: vec![ToolName::parse("grep").unwrap()],
             fingerprint: TurnPlan::new("", Vec::new()).fingerprint().clone(),
+            reason: "initial".into(),
         },
         Event::TurnStarted {
             round: 1,
@@ -71,6 +72,7 @@ fn the_json_of_each_event() {
             bytes: 9,
             truncated: false,
             details: None,
+            ignored: vec![ToolName::parse("gone").unwrap()],
             ms: 1,
         },
         Event::RunFinished {

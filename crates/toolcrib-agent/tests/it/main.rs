@@ -12,3 +12,4 @@ mod rounds;
 mod sessions;
 mod spans;
 mod support;
+mod surface;

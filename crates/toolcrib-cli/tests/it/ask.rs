@@ -269,3 +269,29 @@ fn nothing_worth_citing_is_said_plainly() {
         ran.stdout
     );
 }
+
+#[test]
+fn g15_names_that_look_like_files_and_overloads_hold() {
+    let world = World::empty();
+    world.file(
+        "shop.py",
+        "class Response:\n    def json(self):\n        return 1\n\n\nif True:\n    def pick():\n        return 1\nelse:\n    def pick():\n        return 2\n",
+    );
+    let model = world.script(&[
+        r#"{"text":"`shop.Response.json` is at shop.py:2-3, and `shop.pick` at shop.py:10-11."}"#,
+    ]);
+    let ran = world.run(&["ask", "--model", &model, "Where?"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("unverified"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("1 round "), "it went back: {}", ran.stderr);
+}
+
+#[test]
+fn the_directory_may_stand_anywhere_on_the_line() {
+    let world = World::sample();
+    let dir = world.repo().display().to_string();
+    for args in [&["graph", "-C", &dir, "files"][..], &["graph", "files", "-C", &dir]] {
+        let output = world.command().current_dir(world.home()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+    }
+}

@@ -49,7 +49,6 @@ fn reports(rankers: Vec<RankerKind>, half: Option<u8>) -> Result<Vec<Report>, Ev
         negatives: Some(&negatives),
         half,
         rankers,
-        table: None,
     }))
 }
 

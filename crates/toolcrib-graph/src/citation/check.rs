@@ -147,6 +147,18 @@ impl Lookup {
         if meant.iter().any(overlaps) {
             return None;
         }
+        // Definitions of one name are told apart by an ordinal that no text writes.
+        let overload = graph.nodes_in(file).any(|(id, n)| {
+            let plain = without_ordinal(&n.qualified_name);
+            let same = plain == without_ordinal(name)
+                || meant
+                    .iter()
+                    .any(|&m| without_ordinal(&graph.node(m).qualified_name) == plain);
+            same && overlaps(&id)
+        });
+        if overload {
+            return None;
+        }
         let bare = segments(name).last().copied().unwrap_or(name);
         let defined_here = graph.nodes_in(file).any(|(_, n)| {
             &*n.name == bare
@@ -273,7 +285,7 @@ impl Lookup {
                         .map(|&id| self.graph().node(id).qualified_name.to_string());
                     (name, near.collect())
                 }
-                Written::Path(path) if !self.knows_path(path) => {
+                Written::Path(path) if !self.knows_path(path) && !self.knows(path) => {
                     // Only a file is claimed to exist; `and/or` is no path.
                     if !super::parse::looks_like_file(path) {
                         continue;
@@ -312,6 +324,14 @@ fn joins(between: &str) -> bool {
     };
     let marks = |c: char| c.is_alphanumeric() || c.is_whitespace() || "`([<—–-:*\"'".contains(c);
     between.chars().all(marks) && words.len() <= 3 && words.iter().all(introduces)
+}
+
+/// `a::b~2` as `a::b`.
+fn without_ordinal(name: &str) -> &str {
+    match name.rsplit_once('~') {
+        Some((plain, ordinal)) if ordinal.bytes().all(|b| b.is_ascii_digit()) => plain,
+        _ => name,
+    }
 }
 
 /// Whether a line can stand between a doc comment and its definition.

@@ -122,6 +122,10 @@ impl<'s> Builder<'s> {
         &self.facts.defs[ix.0 as usize]
     }
 
+    pub(crate) fn def_count(&self) -> u32 {
+        self.facts.defs.len() as u32
+    }
+
     pub(crate) fn def_mut(&mut self, ix: DefIx) -> &mut Def {
         &mut self.facts.defs[ix.0 as usize]
     }

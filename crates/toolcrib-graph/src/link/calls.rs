@@ -16,12 +16,13 @@ impl Eval<'_> {
     fn called_inner(&mut self, cx: Cx, callee: &Ty, given: &[Ty]) -> Ty {
         match callee {
             Ty::Any(all) => {
+                let all = self.apart(cx, all, false);
                 let fit = |ty: &&Ty| self.takes(ty, given.len());
                 let fitting: Vec<Ty> = all.iter().filter(fit).cloned().collect();
                 let all = if fitting.is_empty() {
-                    all.to_vec()
+                    all
                 } else {
-                    fitting
+                    fitting.into()
                 };
                 Ty::any(all.iter().map(|ty| self.called(cx, ty, given)).collect())
             }

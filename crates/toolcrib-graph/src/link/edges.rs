@@ -226,16 +226,16 @@ impl Linked<'_> {
         self.edge(from, EdgeKind::References, to, origin, line);
     }
 
-    /// From each route to the one definition that answers it.
+    /// A route leads to the handler that it is given.
     fn routes(&mut self, eval: &mut Eval<'_>) {
         let index = self.lookup.index;
         let facts = &index.facts[self.file as usize];
-        for (i, def) in facts.defs.iter().enumerate() {
+        for (ix, def) in (0u32..).zip(&facts.defs) {
             if def.kind != NodeKind::Route {
                 continue;
             }
-            let ix = DefIx(i as u32);
-            for value in facts.values_of(ix) {
+            let route = index.node(self.file, DefIx(ix));
+            for value in facts.values_of(DefIx(ix)) {
                 eval.begin();
                 let cx = Cx {
                     file: self.file,
@@ -243,15 +243,16 @@ impl Linked<'_> {
                 };
                 let ty = eval.eval(cx, value.term);
                 let mut handlers = ty.each().iter().filter_map(|ty| match ty {
-                    Ty::Def(node, _) | Ty::Bound(node, _) if is_function(index.def(*node).kind) => {
+                    Ty::Def(node, _) | Ty::Bound(node, _)
+                        if index.def(*node).kind.is_callable() =>
+                    {
                         Some(*node)
                     }
                     _ => None,
                 });
                 if let (Some(handler), None) = (handlers.next(), handlers.next()) {
-                    let node = index.node(self.file, ix);
                     let line = def.span.start_line;
-                    self.edge(node, EdgeKind::RoutesTo, handler, origin(eval.via), line);
+                    self.edge(route, EdgeKind::RoutesTo, handler, origin(eval.via), line);
                 }
             }
         }
@@ -264,6 +265,14 @@ impl Linked<'_> {
             let def = facts.def(import.def);
             let from = self.owner(def.parent);
             let node = index.node(self.file, import.def);
+            if import
+                .path
+                .first()
+                .is_some_and(|first| facts.name(*first).is_empty())
+            {
+                // Another name for something of this file.
+                continue;
+            }
             for target in self.lookup.import_targets(node, 0) {
                 if let Some(to) = self.as_node(target)
                     && to != from

@@ -4,6 +4,7 @@
 //! declining to [`Ty::Unknown`] at the bound. Results are remembered only when
 //! no bound was met, so that the order of questions does not matter.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -14,7 +15,8 @@ use super::lookup::{Found, Lookup, Via};
 use super::members::path_of;
 use super::relations::Relations;
 use super::value::{Args, Ty, no_args};
-use crate::facts::{DefIx, FileFacts, ListRange, Local, Sym, Term, TermId};
+use crate::facts::{DefIx, FileFacts, Flags, ListRange, Local, Sym, Term, TermId};
+use crate::lang::RULES;
 use crate::model::{NodeId, NodeKind};
 
 /// Terms inside terms, definitions inside definitions.
@@ -444,7 +446,7 @@ impl<'l> Eval<'l> {
                 self.keep_this = keep;
                 return ty;
             }
-            if is_type(def.kind) {
+            if is_type(def.kind) || def.flags.has(Flags::OBJECT) {
                 let args: Vec<Ty> = facts
                     .params(def.params)
                     .iter()
@@ -515,7 +517,10 @@ impl<'l> Eval<'l> {
         self.steps += 1;
         let path = path_of(ty);
         let out = match path.as_ref().unwrap_or(ty) {
-            Ty::Any(all) => Ty::any(all.iter().map(|ty| self.instance(cx, ty)).collect()),
+            Ty::Any(all) => {
+                let all = self.apart(cx, all, true);
+                Ty::any(all.iter().map(|ty| self.instance(cx, ty)).collect())
+            }
             Ty::Def(node, args) => self.instance_of(*node, args),
             Ty::Ext {
                 module,
@@ -561,6 +566,31 @@ impl<'l> Eval<'l> {
         out
     }
 
+    /// Of what one name stands for as a type and as a value, those of one kind
+    /// where there are any and the language keeps them apart.
+    pub(super) fn apart<'t>(&self, cx: Cx, all: &'t [Ty], types: bool) -> Cow<'t, [Ty]> {
+        let apart = self.index().language[cx.file as usize].is_some_and(|i| RULES[i].types_apart());
+        let fits = |ty: &Ty| match ty {
+            Ty::Def(node, _) => {
+                let kind = self.index().def(*node).kind;
+                let only_type = matches!(kind, NodeKind::Interface | NodeKind::TypeAlias);
+                if types {
+                    only_type || is_type(kind)
+                } else {
+                    !only_type
+                }
+            }
+            _ => false,
+        };
+        if !apart || !all.iter().any(fits) {
+            return Cow::Borrowed(all);
+        }
+        let kept = all
+            .iter()
+            .filter(|ty| !matches!(ty, Ty::Def(..)) || fits(ty));
+        Cow::Owned(kept.cloned().collect())
+    }
+
     pub(super) fn instance_of(&mut self, node: NodeId, args: &Args) -> Ty {
         let (file, ix) = self.index().place_of(node);
         let facts = self.facts(file);
@@ -579,8 +609,13 @@ impl<'l> Eval<'l> {
                 let ty = self.eval(cx, def.ty);
                 let ty = self.instance(cx, &ty);
                 let args: Vec<Ty> = args.iter().map(|arg| self.instance(cx, arg)).collect();
-                self.substitute_params(&ty, file, def.params, &args)
+                let ty = self.substitute_params(&ty, file, def.params, &args);
+                if def.flags.has(Flags::OBJECT) {
+                    return Ty::any(vec![Ty::Inst(node, args.into()), ty]);
+                }
+                ty
             }
+            _ if def.flags.has(Flags::OBJECT) => Ty::Inst(node, no_args()),
             // An alias that is stated in terms of itself is followed once.
             NodeKind::Variable | NodeKind::Constant | NodeKind::Field
                 if self.instancing.contains(&node) =>
@@ -644,6 +679,9 @@ impl<'l> Eval<'l> {
                 return Some(Ty::Inst(parent, no_args()));
             }
             _ => return None,
+        }
+        if def.flags.has(Flags::OBJECT) {
+            return Some(Ty::Inst(node, no_args()));
         }
         let cx = Cx { file, scope: ix };
         if def.ty.is_known() {

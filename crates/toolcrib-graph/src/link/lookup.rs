@@ -1,7 +1,9 @@
 //! From names and paths to definitions: scopes, modules, imports.
 
+use std::cell::Cell;
+
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::index::{Container, GSym, Index};
 use super::relations::is_function;
@@ -12,10 +14,30 @@ use crate::model::{NodeId, NodeKind};
 
 /// Re-exports are followed this far.
 const MAX_HOPS: u32 = 16;
+/// Modules that the globs of one module may lead to.
+const MAX_REACHED: usize = 1_024;
+/// Modules looked at for one import, so that globs that lead in circles end.
+const MAX_LOOKS: u32 = 20_000;
 /// Candidates kept for one name.
 const MAX_FOUND: usize = 16;
-/// Imports of imports that are followed: each pass reaches one further.
-const MAX_PASSES: usize = 12;
+
+thread_local! {
+    static LOOKS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Takes one look from the budget; `false` when none is left.
+fn spend() -> bool {
+    LOOKS.with(|looks| {
+        let left = looks.get();
+        looks.set(left.saturating_sub(1));
+        left > 0
+    })
+}
+
+/// Begins a question with a full budget.
+fn refill() {
+    LOOKS.with(|looks| looks.set(MAX_LOOKS));
+}
 
 /// What a name or path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +65,8 @@ pub(crate) struct Lookup<'i> {
     pub(crate) index: &'i Index<'i>,
     /// By file and import, once all are known.
     resolved: Vec<Vec<Box<[Found]>>>,
+    /// What the globs of a container lead to, level by level.
+    reached: FxHashMap<Container, Vec<(u32, Container)>>,
     /// Macros by name, which are visible beyond their module.
     pub(crate) macros: FxHashMap<GSym, Vec<NodeId>>,
 }
@@ -52,6 +76,7 @@ impl<'i> Lookup<'i> {
         let mut lookup = Lookup {
             index,
             resolved: Vec::new(),
+            reached: FxHashMap::default(),
             macros: FxHashMap::default(),
         };
         for file in 0..index.files.len() as u32 {
@@ -63,36 +88,28 @@ impl<'i> Lookup<'i> {
                 }
             }
         }
-        lookup.resolve_imports();
-        lookup
-    }
-
-    /// Resolves every import by what the others were found to be in the pass
-    /// before, until nothing changes. Following them one inside the other instead
-    /// would take every path through a web of globs.
-    fn resolve_imports(&mut self) {
-        let index = self.index;
-        self.resolved = index
-            .facts
-            .iter()
-            .map(|facts| vec![Box::default(); facts.imports.len()])
+        lookup.resolved = (0..index.files.len() as u32)
+            .into_par_iter()
+            .map(|file| {
+                index.facts[file as usize]
+                    .imports
+                    .iter()
+                    .map(|import| {
+                        refill();
+                        lookup.resolve_import(file, import, 0).into()
+                    })
+                    .collect()
+            })
             .collect();
-        for _ in 0..MAX_PASSES {
-            let next: Vec<_> = (0..index.files.len() as u32)
-                .into_par_iter()
-                .map(|file| {
-                    index.facts[file as usize]
-                        .imports
-                        .iter()
-                        .map(|import| self.resolve_import(file, import, 0).into())
-                        .collect()
-                })
-                .collect();
-            if next == self.resolved {
-                break;
-            }
-            self.resolved = next;
-        }
+        let containers: Vec<Container> = index.globs.keys().copied().collect();
+        lookup.reached = containers
+            .into_par_iter()
+            .map(|container| {
+                refill();
+                (container, lookup.reach(container, None, 0))
+            })
+            .collect();
+        lookup
     }
 
     /// What an import brings in; for a glob, where it looks.
@@ -233,13 +250,15 @@ impl<'i> Lookup<'i> {
         if found.is_empty()
             && let Some(parent) = spaces.get(own_space).parent
         {
-            // Scripts import what is beside them.
+            // Scripts import what is beside them, files of a package do not.
             let text = index.names.text(first);
+            let is_package = !spaces.get(parent).files.is_empty();
             found.extend(
                 spaces
                     .get(parent)
                     .children
                     .get(&**text)
+                    .filter(|_| !is_package)
                     .map(|child| Found::Space(*child)),
             );
         }
@@ -257,7 +276,35 @@ impl<'i> Lookup<'i> {
         if import.binds_root {
             return found;
         }
-        self.walk_modules(found, rest, import, hops)
+        let Some(whole) = RULES[language].module_value() else {
+            return self.walk_modules(found, rest, import, hops);
+        };
+        let mut all = self.walk_modules(found.clone(), rest, import, hops);
+        if let Some(whole) = index.names.find(whole)
+            && !import.glob
+            && (rest.is_empty() || all.is_empty())
+        {
+            // A module that is one value, or takes its members from it.
+            let values = found
+                .iter()
+                .flat_map(|from| self.member(*from, whole, None, hops));
+            let values: Vec<Found> = values.collect();
+            match rest {
+                [] => all.extend(values),
+                [name] if &**index.names.text(*name) == "default" => {
+                    all.extend(values);
+                    if all.is_empty() {
+                        all.extend(found);
+                    }
+                }
+                [name, ..] => {
+                    for value in values {
+                        all.extend(self.member(value, *name, None, hops));
+                    }
+                }
+            }
+        }
+        all
     }
 
     /// Inner names of a path are modules first, the last one a member first.
@@ -335,6 +382,7 @@ impl<'i> Lookup<'i> {
 
     /// Members of a module: its own, what it imports, inner modules, globs.
     pub(crate) fn in_space(&self, space: SpaceIx, name: GSym) -> Vec<Found> {
+        refill();
         self.in_space_except(space, name, None, 0)
     }
 
@@ -393,6 +441,7 @@ impl<'i> Lookup<'i> {
         let nodes = index.members.named(container, name);
         let mut found: Vec<Found> = Vec::new();
         let mut last_wins = false;
+        let mut imported = false;
         for &node in nodes {
             if Some(node) == except {
                 continue;
@@ -408,6 +457,7 @@ impl<'i> Lookup<'i> {
                 }
             };
             if def.kind == NodeKind::Import {
+                imported = true;
                 for target in self.import_targets(node, hops) {
                     push(target);
                 }
@@ -418,14 +468,14 @@ impl<'i> Lookup<'i> {
             }
         }
         if last_wins && found.len() > 1 {
-            self.keep_last(&mut found);
+            self.keep_last(&mut found, imported);
         }
         found
     }
 
     /// Of several definitions of one name the last counts, declarations of
     /// overloads and plain variables apart.
-    fn keep_last(&self, found: &mut Vec<Found>) {
+    fn keep_last(&self, found: &mut Vec<Found>, imported: bool) {
         let weight = |item: &Found| match item {
             Found::Node(node) => {
                 let def = self.index.def(*node);
@@ -444,6 +494,16 @@ impl<'i> Lookup<'i> {
             Found::Ext { .. } => 2,
         };
         let best = found.iter().map(&weight).max().unwrap_or(0);
+        // `try: import … except: def …` and the like: the import comes first and
+        // is what a reader takes the name for.
+        if imported && best > 1 {
+            let first = found.iter().find(|item| weight(item) > 1).copied();
+            if let Some(first) = first {
+                found.clear();
+                found.push(first);
+            }
+            return;
+        }
         if let Some(last) = found
             .iter()
             .rev()
@@ -455,6 +515,7 @@ impl<'i> Lookup<'i> {
         }
     }
 
+    /// Names that globs bring in, from the nearest level that has any.
     pub(super) fn in_globs(
         &self,
         container: Container,
@@ -462,39 +523,88 @@ impl<'i> Lookup<'i> {
         except: Option<NodeId>,
         hops: u32,
     ) -> Vec<Found> {
-        if hops >= MAX_HOPS {
+        if hops >= MAX_HOPS || !self.index.globs.contains_key(&container) {
             return Vec::new();
         }
-        let Some(globs) = self.index.globs.get(&container) else {
-            return Vec::new();
+        let fresh;
+        let reached: &[(u32, Container)] = match self.reached.get(&container) {
+            Some(known) => known,
+            None if self.resolved.is_empty() => {
+                fresh = self.reach(container, except, hops + 4);
+                &fresh
+            }
+            None => return Vec::new(),
         };
         let mut found: Vec<Found> = Vec::new();
-        for glob in globs {
-            if Some(*glob) == except {
-                continue;
+        let mut level = 0;
+        for (at, target) in reached {
+            if *at > level && !found.is_empty() {
+                break;
             }
-            for target in self.import_targets(*glob, hops) {
-                let from_there = match target {
-                    Found::Space(space) if Container::Space(space) != container => {
-                        self.in_space_except(space, name, Some(*glob), hops + 4)
-                    }
-                    Found::Node(node) => self.member(Found::Node(node), name, None, hops + 4),
-                    _ => Vec::new(),
-                };
-                for item in from_there {
-                    if !found.contains(&item) {
-                        found.push(item);
-                    }
+            level = *at;
+            if !spend() {
+                break;
+            }
+            for item in self.in_container(*target, name, except, hops + 4) {
+                if !found.contains(&item) && found.len() < MAX_FOUND {
+                    found.push(item);
+                }
+            }
+            if let Container::Space(space) = target {
+                let text = self.index.names.text(name);
+                if let Some(child) = self.index.spaces.get(*space).children.get(&**text)
+                    && !found.contains(&Found::Space(*child))
+                {
+                    found.push(Found::Space(*child));
                 }
             }
         }
         found
     }
 
+    /// What the globs of a container lead to, and theirs, each once.
+    fn reach(
+        &self,
+        container: Container,
+        except: Option<NodeId>,
+        hops: u32,
+    ) -> Vec<(u32, Container)> {
+        let mut seen: FxHashSet<Container> = FxHashSet::default();
+        seen.insert(container);
+        let mut reached: Vec<(u32, Container)> = Vec::new();
+        let mut level = vec![container];
+        let mut depth = 0;
+        while !level.is_empty() && depth < MAX_HOPS {
+            depth += 1;
+            let mut next = Vec::new();
+            for from in level {
+                for glob in self.index.globs.get(&from).into_iter().flatten() {
+                    if Some(*glob) == except || !spend() {
+                        continue;
+                    }
+                    for target in self.import_targets(*glob, hops) {
+                        let target = match target {
+                            Found::Space(space) => Container::Space(space),
+                            Found::Node(node) => Container::Node(node),
+                            Found::Ext { .. } => continue,
+                        };
+                        if reached.len() < MAX_REACHED && seen.insert(target) {
+                            reached.push((depth, target));
+                            next.push(target);
+                        }
+                    }
+                }
+            }
+            level = next;
+        }
+        reached
+    }
+
     /// A name as seen from a definition, locals and type parameters apart.
     /// `None` when nothing has that name.
     pub(crate) fn scoped(&self, file: u32, scope: DefIx, name: GSym) -> Option<(Vec<Found>, Via)> {
         let index = self.index;
+        refill();
         let semantics = index.semantics(file)?;
         let facts = &index.facts[file as usize];
         let mut ix = scope;
@@ -602,6 +712,7 @@ impl<'i> Lookup<'i> {
 
     /// A path of names without inference: for bases and extended types.
     pub(crate) fn static_path(&self, file: u32, scope: DefIx, term: TermId) -> Vec<Found> {
+        refill();
         let facts = &self.index.facts[file as usize];
         let mut names = Vec::new();
         let mut term = term;

@@ -28,7 +28,10 @@ impl Eval<'_> {
 
     fn member_inner(&mut self, cx: Cx, base: &Ty, name: GSym) -> Ty {
         match base {
-            Ty::Any(all) => Ty::any(all.iter().map(|ty| self.member(cx, ty, name)).collect()),
+            Ty::Any(all) => {
+                let all = self.apart(cx, all, false);
+                Ty::any(all.iter().map(|ty| self.member(cx, ty, name)).collect())
+            }
             Ty::Unknown => Ty::Unknown,
             Ty::Space(space) => {
                 if let Some(found) = self.lookup.relative_root(*space, name).first()
@@ -310,6 +313,11 @@ impl Eval<'_> {
         );
         if nodes.is_empty() {
             nodes.extend(added);
+        }
+        // What only completes another definition is not the one meant.
+        let completes = |n: &NodeId| index.def(*n).flags.has(Flags::OVERLOAD);
+        if nodes.iter().any(completes) && !nodes.iter().all(completes) {
+            nodes.retain(|n| !completes(n));
         }
         // A field and a method may share a name.
         let is_field =

@@ -11,7 +11,7 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use super::index::Index;
-use crate::facts::{DefIx, ExtIx, FileFacts, Term, TermId};
+use crate::facts::{DefIx, ExtIx, FileFacts, Flags, Term, TermId};
 use crate::model::{NodeId, NodeKind, Str};
 
 /// Names of all nodes, by node.
@@ -222,14 +222,22 @@ fn prefer_traits(index: &Index<'_>, qualified: &mut [String]) {
 }
 
 /// The first of equal names stays, the others are numbered from 2; what can be
-/// called comes before fields.
+/// called comes before its overloads' declarations, these before fields.
 fn unique(index: &Index<'_>, names: Vec<String>) -> Vec<Str> {
     let mut seen: FxHashMap<Str, u32> = FxHashMap::default();
     seen.reserve(names.len());
     let mut out: Vec<Str> = names.into_iter().map(Str::from).collect();
-    let (fields, others): (Vec<usize>, Vec<usize>) =
-        (0..out.len()).partition(|i| index.def(NodeId(*i as u32)).kind == NodeKind::Field);
-    for i in others.into_iter().chain(fields) {
+    let rank = |i: &usize| {
+        let def = index.def(NodeId(*i as u32));
+        if def.kind == NodeKind::Field {
+            2
+        } else {
+            u8::from(def.flags.has(Flags::OVERLOAD))
+        }
+    };
+    let mut order: Vec<usize> = (0..out.len()).collect();
+    order.sort_by_key(rank);
+    for i in order {
         let base = out[i].clone();
         let mut name = base.clone();
         if let Some(count) = seen.get(&name) {

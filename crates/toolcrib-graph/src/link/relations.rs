@@ -287,6 +287,15 @@ pub(crate) fn is_function(kind: NodeKind) -> bool {
 fn type_of(lookup: &Lookup<'_>, found: Vec<Found>) -> Option<Found> {
     let mut found = found;
     for _ in 0..8 {
+        // A type comes before a value of the same name.
+        let is_value = |item: &Found| match item {
+            Found::Node(node) => matches!(
+                lookup.index.def(*node).kind,
+                NodeKind::Variable | NodeKind::Constant
+            ),
+            _ => false,
+        };
+        found.sort_by_key(is_value);
         let one = found.iter().copied().find(|item| match item {
             Found::Node(node) => matches!(
                 lookup.index.def(*node).kind,

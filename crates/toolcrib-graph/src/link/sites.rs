@@ -94,6 +94,7 @@ impl Eval<'_> {
         }
         match ty {
             Ty::Any(all) => {
+                let all = self.apart(cx, all, false);
                 for ty in all.iter() {
                     self.collect(cx, ty, targets, depth + 1);
                 }
@@ -155,7 +156,13 @@ impl Eval<'_> {
             return false;
         }
         let parent = index.node(file, def.parent);
-        if index.def(parent).kind != NodeKind::Interface {
+        let is_open = |node: NodeId| {
+            matches!(
+                index.def(node).kind,
+                NodeKind::Interface | NodeKind::TypeAlias
+            )
+        };
+        if !is_open(parent) {
             return false;
         }
         match receiver {
@@ -166,7 +173,7 @@ impl Eval<'_> {
             {
                 true
             }
-            Ty::Inst(node, _) => index.def(*node).kind == NodeKind::Interface,
+            Ty::Inst(node, _) => is_open(*node),
             Ty::Ext { .. } | Ty::Tuple(_) | Ty::Closure(_) => false,
             _ => true,
         }

@@ -123,6 +123,12 @@ impl Placement<'_> {
         self.spaces.list[space.0 as usize].own_name = name.to_string();
     }
 
+    /// Puts a module inside another without a name of its own in its members'.
+    pub(crate) fn within(&mut self, parent: SpaceIx, name: &str, child: SpaceIx) {
+        self.spaces.list[child.0 as usize].parent = Some(parent);
+        self.attach(parent, name, child);
+    }
+
     /// Says where a file's definitions belong.
     pub(crate) fn put(&mut self, file: u32, space: SpaceIx) {
         self.spaces.of_file[file as usize] = Some(space);

@@ -41,6 +41,11 @@ fn g02_broken_syntax_keeps_the_rest_of_the_file() {
         ),
         ("empty.go", ""),
         ("Empty.java", "\n"),
+        (
+            "e.ts",
+            "function before() {}\nfunction broken( {{{ \n}}\nfunction after() { before() }\n",
+        ),
+        ("empty.ts", ""),
         ("empty.py", ""),
         ("empty.rs", "\n\n"),
     ]);
@@ -49,14 +54,16 @@ fn g02_broken_syntax_keeps_the_rest_of_the_file() {
     assert!(has(&snapshot, "c.before") && has(&snapshot, "c.after"));
     assert!(has(&snapshot, "D.before") && has(&snapshot, "D.after"));
     assert!(has(&snapshot, "b::before"));
-    assert_eq!(snapshot.graph.files().len(), 8);
+    assert!(has(&snapshot, "e.before"));
+    assert_eq!(snapshot.graph.files().len(), 10);
     assert_eq!(
         problems(&snapshot),
         [
             "D.java SyntaxErrors",
             "a.py SyntaxErrors",
             "b.rs SyntaxErrors",
-            "c.go SyntaxErrors"
+            "c.go SyntaxErrors",
+            "e.ts SyntaxErrors"
         ]
     );
 }
@@ -144,6 +151,14 @@ fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
         "Some(".repeat(depth),
         ")".repeat(depth)
     );
+    let after_script = "function after() { deep() }\n";
+    let script = |open: &str, inner: &str, close: &str| {
+        format!(
+            "function deep() {{ return {}{inner}{}; }}\n{after_script}",
+            open.repeat(depth),
+            close.repeat(depth)
+        )
+    };
     let mut classes = String::new();
     for level in 0..200 {
         classes.push_str(&format!("{}class C{level}:\n", " ".repeat(level)));
@@ -205,10 +220,70 @@ fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
         ("modules.rs", &modules),
         ("patterns.rs", &patterns),
         ("good.py", "def good(): pass\n"),
+        ("parens.ts", &script("(", "1", ")")),
+        ("calls.tsx", &script("f(", "1", ")")),
+        (
+            "chain.tsx",
+            &script("", &format!("a{}", ".b()".repeat(depth)), ""),
+        ),
+        (
+            "blocks.ts",
+            &format!(
+                "function deep() {} {}\n{after_script}",
+                "{".repeat(depth),
+                "}".repeat(depth)
+            ),
+        ),
+        ("arrows.ts", &script("(x) => (", "1", ")")),
+        (
+            "objects.ts",
+            &format!(
+                "export const deep = {}1{};\n{after_script}",
+                "{ a: ".repeat(depth),
+                " }".repeat(depth)
+            ),
+        ),
+        (
+            "types.ts",
+            &format!(
+                "function deep(x: {}number{}) {{}}\n{after_script}",
+                "Array<".repeat(depth),
+                ">".repeat(depth)
+            ),
+        ),
+        (
+            "patterns.ts",
+            &format!(
+                "function deep() {{ const {}x{} = y; }}\n{after_script}",
+                "{ a: ".repeat(depth),
+                " }".repeat(depth)
+            ),
+        ),
+        (
+            "spaces.ts",
+            &format!(
+                "{} {}\n{after_script}",
+                "namespace n {".repeat(depth),
+                "}".repeat(depth)
+            ),
+        ),
+        ("markup.tsx", &script("<a>", "", "</a>")),
+        ("text.ts", &script("`${", "1", "}`")),
+        ("sums.ts", &script("1 + ", "1", "")),
     ]);
     let snapshot = load(dir.path());
     for name in [
         "good.good",
+        "chain.after",
+        "blocks.after",
+        "arrows.after",
+        "objects.after",
+        "types.after",
+        "patterns.after",
+        "spaces.after",
+        "markup.after",
+        "text.after",
+        "sums.after",
         "parens.after",
         "calls.after",
         "classes.after",
@@ -255,6 +330,19 @@ fn g02_values_that_lead_to_themselves_end() {
             "from . import *\nfrom p import q\nq.q.q.go()\nmissing()\n",
         ),
         (
+            "loop/a.ts",
+            "export * from './b';\nexport { x as y } from './b';\nimport { y } from './a';\n\
+             type T = T; type U<V> = W<V>; type W<V> = U<V>;\ninterface I extends J {} interface J extends I {}\n\
+             class A extends B {} class B extends A { b = this.b; f() { return this.f().f(); } }\n\
+             const o = { o, p: o.p, get q() { return this.q; } };\nlet z = z; z = z.z;\n\
+             function f(t: T, u: U<number>, i: I) { t.go(); u.go(); i.go(); new A().f().go(); o.p.go(); o.q.go(); y.go(); z.go(); }\n\
+             export default f; export { f as default };\n",
+        ),
+        (
+            "loop/b.js",
+            "export * from './a';\nexport { y as x } from './a';\nmodule.exports = require('./b');\nexports.c = require('./b').c;\n",
+        ),
+        (
             "src/lib.rs",
             "pub use self::a::*;\npub mod a { pub use super::*; pub use super::X as X; }\n\
              type T = T; type U<V> = W<V>; type W<V> = U<V>;\n\
@@ -278,6 +366,21 @@ fn g02_values_that_lead_to_themselves_end() {
         ),
     ]);
     crate::states::check_invariants(&load(dir.path()).graph);
+}
+
+#[test]
+fn g02_hundreds_of_globs_in_circles_end() {
+    let mut text = String::new();
+    for i in 0..300 {
+        text.push_str(&format!(
+            "pub mod m{i} {{ pub use super::*; use super::missing{i}; pub fn f{i}() {{ f{}(); nowhere(); }} }}\npub use m{i}::*;\n",
+            (i + 7) % 300
+        ));
+    }
+    let dir = tree(&[("src/lib.rs", &text)]);
+    let graph = load(dir.path()).graph;
+    let [resolved, .., unresolved] = graph.site_counts();
+    assert_eq!((resolved.1, unresolved.1), (300, 300));
 }
 
 #[test]
@@ -349,8 +452,8 @@ fn g02_paths_of_any_bytes_are_listed() {
 #[test]
 fn files_of_other_languages_are_listed_and_readable() {
     let dir = tree(&[
-        ("a.ts", "export function f() {}\n"),
-        ("b.lua", "return 1\n"),
+        ("a.swift", "func f() {}\n"),
+        ("b.zig", "const b = 1;\n"),
         ("README.md", "# Title\n"),
         ("LICENSE", "text\n"),
     ]);
@@ -366,8 +469,8 @@ fn files_of_other_languages_are_listed_and_readable() {
         [
             ("LICENSE", None),
             ("README.md", Some("Markdown")),
-            ("a.ts", Some("TypeScript")),
-            ("b.lua", Some("Lua")),
+            ("a.swift", Some("Swift")),
+            ("b.zig", Some("Zig")),
         ]
     );
     for file in snapshot.graph.files() {
@@ -430,11 +533,11 @@ proptest! {
 
     #[test]
     fn g02_mutated_files_never_panic_and_never_lose_others(
-        which_sample in 0usize..4,
+        which_sample in 0usize..5,
         which in any::<usize>(),
         changes in proptest::collection::vec(change(), 1..6),
     ) {
-        let name = ["sample_python", "sample_rust", "sample_go", "sample_java"][which_sample];
+        let name = ["sample_python", "sample_rust", "sample_ts", "sample_go", "sample_java"][which_sample];
         let mut files = sample(name);
         let which = which % files.len();
         for change in &changes {

@@ -14,7 +14,7 @@ fn dump(root: &std::path::Path, threads: usize) -> String {
 
 #[test]
 fn g04_two_builds_and_any_number_of_threads_are_equal() {
-    for name in ["sample_rust", "sample_python"] {
+    for name in ["sample_rust", "sample_python", "sample_ts"] {
         let once = dump(&fixture(name), 1);
         assert!(once.len() > 10_000);
         for threads in [1, 2, 4] {

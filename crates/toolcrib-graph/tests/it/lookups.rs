@@ -263,7 +263,13 @@ fn g10_files_of_both() {
 
 #[test]
 fn g09_every_symbol_is_found_by_its_names() {
-    for name in ["sample_rust", "sample_python", "sample_go", "sample_java"] {
+    for name in [
+        "sample_rust",
+        "sample_python",
+        "sample_ts",
+        "sample_go",
+        "sample_java",
+    ] {
         let lookup = sample(name);
         for node in lookup.graph().nodes() {
             if node.kind == NodeKind::Import {
@@ -285,7 +291,13 @@ fn g09_every_symbol_is_found_by_its_names() {
 
 #[test]
 fn g15_every_place_in_an_answer_is_one_that_exists() {
-    for name in ["sample_rust", "sample_python", "sample_go", "sample_java"] {
+    for name in [
+        "sample_rust",
+        "sample_python",
+        "sample_ts",
+        "sample_go",
+        "sample_java",
+    ] {
         let lookup = sample(name);
         let mut places = 0;
         for node in lookup.graph().nodes() {
@@ -306,4 +318,56 @@ fn g15_every_place_in_an_answer_is_one_that_exists() {
         }
         assert!(places > 100, "{places}");
     }
+}
+
+#[test]
+fn g06_to_g10_on_typescript() {
+    let lookup = sample("sample_ts");
+    insta::assert_snapshot!(
+        "search_on_typescript",
+        transcript(
+            &lookup,
+            &[
+                search("price"),
+                search("Basket.use"),
+                search("what is to be paid"),
+                search("src/catalog"),
+                search("halfprice"),
+                search_kind("basket", "test", "tests"),
+                search_kind("get", "route", "src"),
+            ]
+        )
+    );
+    insta::assert_snapshot!(
+        "explore_on_typescript",
+        transcript(
+            &lookup,
+            &[
+                explore("src/catalog/shelf.ts"),
+                explore("src/pricing.rates"),
+                explore("legacy"),
+                explore("src/basket.dueLater -> Item.price"),
+            ]
+        )
+    );
+    insta::assert_snapshot!(
+        "neighbors_on_typescript",
+        transcript(
+            &lookup,
+            &[
+                neighbors("Shelf.put"),
+                neighbors("Priced.price"),
+                neighbors("Item.take"),
+                neighbors("src/server.GET /basket"),
+                neighbors("Price"),
+            ]
+        )
+    );
+    insta::assert_snapshot!(
+        "files_of_typescript",
+        transcript(
+            &lookup,
+            &[files(None, None), read("src/broken.ts", 7, Some(9))]
+        )
+    );
 }

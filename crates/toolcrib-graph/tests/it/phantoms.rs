@@ -401,3 +401,78 @@ fn the_samples_plant_phantoms_too() {
         ["tests.test_store.test_create_and_get"]
     );
 }
+
+#[test]
+fn script_library_methods_are_not_project_methods() {
+    let dir = tree(&[
+        (
+            "src/pool.ts",
+            "\
+export class Pool {
+    take() {}
+    get() {}
+    map() {}
+    push() {}
+    then() {}
+    describe() {}
+    json() {}
+    find() {}
+}
+export function take() {}
+export function describe() {}
+",
+        ),
+        (
+            "src/app.ts",
+            "\
+import { take, map } from 'rxjs';
+import { describe } from 'vitest';
+import axios from 'axios';
+import { Pool } from './pool';
+
+export async function use(source: any, names: string[], table: Map<string, number>, p: Pool) {
+    source.pipe(take(1), map((x) => x));
+    describe('x', () => {});
+    names.map((n) => n).find((n) => n === 'a');
+    names.push('x');
+    table.get('x');
+    new Map().get('y');
+    (await axios.get('/x')).json();
+    fetch('/y').then((r) => r.json());
+    source.take(1);
+    unknown().get();
+    [...names].find(Boolean);
+    p.get();
+    const local = (push: () => void) => push();
+    take.describe();
+}
+",
+        ),
+    ]);
+    let graph = load(dir.path()).graph;
+    for name in ["take", "map", "push", "then", "describe", "json", "find"] {
+        let name = format!("src/pool.Pool.{name}");
+        assert_eq!(callers(&graph, &name), [""; 0], "{}", sites(&graph));
+    }
+    assert_eq!(callers(&graph, "src/pool.Pool.get"), ["src/app.use"]);
+    assert_eq!(callers(&graph, "src/pool.take"), [""; 0]);
+    assert_eq!(callers(&graph, "src/pool.describe"), [""; 0]);
+    let state = |callee: &str| {
+        let site = graph.sites().iter().find(|s| &*s.callee == callee).unwrap();
+        site.state.clone()
+    };
+    let external = |module: &str| SiteState::External {
+        module: module.into(),
+    };
+    assert_eq!(state("take"), external("rxjs"));
+    assert_eq!(state("describe"), external("vitest"));
+    assert_eq!(state("names.push"), external("globals"));
+    assert_eq!(state("table.get"), external("globals"));
+    assert_eq!(state("axios.get"), external("axios"));
+    assert_eq!(state("source.take"), SiteState::Unresolved);
+    assert_eq!(state("push"), SiteState::Unresolved);
+    let sample = load(fixture("sample_ts")).graph;
+    assert_eq!(callers(&sample, "src/catalog/item.Item.take"), [""; 0]);
+    assert_eq!(callers(&sample, "src/catalog/shelf.Shelf.map"), [""; 0]);
+    assert_eq!(callers(&sample, "src/catalog/shelf.Shelf.find"), [""; 0]);
+}

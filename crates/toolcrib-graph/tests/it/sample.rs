@@ -61,3 +61,18 @@ fn java_edges() {
 fn java_sites() {
     insta::assert_snapshot!(sites(&load(fixture("sample_java")).graph));
 }
+
+#[test]
+fn typescript_nodes() {
+    insta::assert_snapshot!(nodes(&load(fixture("sample_ts")).graph));
+}
+
+#[test]
+fn typescript_edges() {
+    insta::assert_snapshot!(edges(&load(fixture("sample_ts")).graph));
+}
+
+#[test]
+fn typescript_sites() {
+    insta::assert_snapshot!(sites(&load(fixture("sample_ts")).graph));
+}

@@ -132,6 +132,17 @@ fn count_java(text: &str) -> usize {
     count_kind(parse(&language, text).root_node(), &kinds)
 }
 
+/// Calls, `new` expressions and tagged templates.
+fn count_script(path: &str, text: &str) -> usize {
+    let language: Language = match path.rsplit('.').next() {
+        Some("ts") => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+        Some("tsx") => tree_sitter_typescript::LANGUAGE_TSX.into(),
+        _ => tree_sitter_javascript::LANGUAGE.into(),
+    };
+    let tree = parse(&language, text);
+    count_kind(tree.root_node(), &["call_expression", "new_expression"])
+}
+
 fn count_all(graph: &CodeGraph) -> usize {
     graph
         .files()
@@ -141,6 +152,7 @@ fn count_all(graph: &CodeGraph) -> usize {
             Some("py") => count_python(&file.text),
             Some("go") => count_go(&file.text),
             Some("java") => count_java(&file.text),
+            Some("ts" | "tsx" | "js") => count_script(&file.path, &file.text),
             _ => 0,
         })
         .sum()
@@ -148,7 +160,13 @@ fn count_all(graph: &CodeGraph) -> usize {
 
 #[test]
 fn every_call_expression_is_a_site_in_one_state() {
-    for name in ["sample_rust", "sample_python", "sample_go", "sample_java"] {
+    for name in [
+        "sample_rust",
+        "sample_python",
+        "sample_ts",
+        "sample_go",
+        "sample_java",
+    ] {
         let snapshot = load(fixture(name));
         check_invariants(&snapshot.graph);
         assert_eq!(
@@ -225,16 +243,44 @@ class D<T extends E> extends F<G> {
     }
 }
 ";
+    let script = "\
+@decorate(one())
+class A extends mixed(B, two()) implements C {
+    [computed()]() { return three(); }
+    static { four(); }
+    x = five(`${six()}`);
+    constructor(private y = seven()) { super(eight()); }
+    get z() { return new (nine())(ten()); }
+}
+const { p = eleven(), [twelve()]: q } = await import('./c');
+export default thirteen`${fourteen()}`;
+for (const r of fifteen()) for (let i = sixteen(); i < 1; i++) a?.b?.[c()]?.(d());
+const o = { f() { return g(); }, h: () => i(), ...j(), [k()]: l() };
+if (m() instanceof A && n()) (async () => { await o.f(); })();
+enum E { V = w() }
+const t = <T,>(u: T) => v<T>(u)!.w() as X;
+label: switch (s()) { case u(): throw new Error(x()); }
+module.exports = { y: y(), z: require('./z').z };
+const e = require('./e'), { ff } = require('./f');
+function* gen() { yield* aa(yield bb()); }
+";
     let dir = tree(&[
         ("a.py", python),
         ("b.rs", rust),
         ("c.go", go),
         ("D.java", java),
+        ("e.ts", script),
+        ("f.jsx", "const a = <B c={d()}>{e(<F g={h()} />)}</B>;\n"),
     ]);
     let graph = load(dir.path()).graph;
     check_invariants(&graph);
     assert_eq!(
         graph.sites().len(),
-        count_python(python) + count_rust(rust) + count_go(go) + count_java(java)
+        count_python(python)
+            + count_rust(rust)
+            + count_go(go)
+            + count_java(java)
+            + count_script("c.ts", script)
+            + 3
     );
 }

@@ -14,7 +14,7 @@ use super::rank::{self, Candidate};
 /// Places named at the top.
 const TOP: usize = 3;
 /// Lines quoted from the best place, and from the others.
-const QUOTED: [usize; TOP] = [10, 6, 4];
+const QUOTED: [usize; TOP] = [8, 5, 4];
 /// Callers or callees listed when they are what was asked.
 const LISTED: usize = 15;
 /// A best candidate with less of the question than this is not worth citing.
@@ -30,7 +30,7 @@ pub(super) fn without_lookups() -> String {
 /// When the question has no word to look for.
 pub(super) fn no_terms() -> String {
     "The question has no word to look for in the repository. Name a thing, a behaviour or a symbol, \
-     as in: Where are tool results truncated?"
+     as in: Where are requests retried?"
         .to_owned()
 }
 
@@ -55,6 +55,30 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         Intent::Callers | Intent::Callees => relations(question, notes, &found),
         _ => places(question, notes, &found),
     }
+}
+
+/// An answer without the lines and quotations that name any of `faults`.
+pub(super) fn without(text: &str, faults: &[String]) -> String {
+    if faults.is_empty() {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let (mut fenced, mut dropping) = (false, false);
+    for line in text.lines() {
+        let fence = line.starts_with("```");
+        if fence {
+            fenced = !fenced;
+        }
+        if !fenced && !fence {
+            dropping = faults.iter().any(|fault| line.contains(fault.as_str()));
+        }
+        if !dropping {
+            out.push_str(line);
+            out.push('\n');
+        }
+        dropping &= !fence || fenced;
+    }
+    out
 }
 
 /// Where a symbol is, or the comment of it that was seen.
@@ -87,7 +111,7 @@ fn nothing_found(question: &Question, found: &[Candidate<'_>]) -> String {
         let _ = write!(
             text,
             " The nearest is `{}` at {}.",
-            found[0].name,
+            shown(found[0].name),
             place.cite()
         );
     }
@@ -104,29 +128,45 @@ fn headline(candidate: &Candidate<'_>) -> String {
     } else {
         &symbol.kind
     };
-    let mut line = format!("{kind} `{}`, {place}", candidate.name);
+    let mut line = format!("{kind} `{}`, {place}", shown(candidate.name));
     if !symbol.doc.is_empty() {
-        let _ = write!(line, ": {}", symbol.doc);
+        // A block of its own: the words stand above the cited lines, not in them.
+        let _ = write!(line, "\n   > {}", symbol.doc);
     }
     line
 }
 
+/// A qualified name without the numbers that tell repeated definitions apart.
+fn shown(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((before, after)) = rest.split_once('~') {
+        out.push_str(before);
+        let number = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if number == 0 {
+            out.push('~');
+        }
+        rest = &after[number..];
+    }
+    out + rest
+}
+
 fn places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
     let near = found[0].score * 0.3;
-    let shown: Vec<&Candidate<'_>> = found
+    let best: Vec<&Candidate<'_>> = found
         .iter()
         .take_while(|c| c.score >= near)
         .take(TOP)
         .collect();
-    let mut text = String::from(if shown.len() == 1 {
+    let mut text = String::from(if best.len() == 1 {
         "Best match:\n"
     } else {
         "Best matches:\n"
     });
-    for (i, candidate) in shown.iter().enumerate() {
+    for (i, candidate) in best.iter().enumerate() {
         let _ = writeln!(text, "{}. {}", i + 1, headline(candidate));
     }
-    for (candidate, most) in shown.iter().zip(QUOTED) {
+    for (candidate, most) in best.iter().zip(QUOTED) {
         let most = if question.intent == Intent::How {
             most + 4
         } else {
@@ -136,10 +176,17 @@ fn places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String
     }
     let more: Vec<String> = found
         .iter()
-        .skip(shown.len())
+        .skip(best.len())
         .take_while(|c| c.score >= near * 1.5)
         .take(5)
-        .filter_map(|c| Some(format!("`{}` {}", c.name, place(c.symbol)?.cite())))
+        .filter_map(|c| {
+            let on = if c.name.contains('~') { "on " } else { "" };
+            Some(format!(
+                "`{}` {on}{}",
+                shown(c.name),
+                place(c.symbol)?.cite()
+            ))
+        })
         .collect();
     if !more.is_empty() {
         let _ = writeln!(text, "\nAlso near: {}.", more.join(", "));
@@ -163,13 +210,9 @@ fn details(
     if telling.is_none() && around.is_none_or(|a| a.tally.is_none() && a.edges.is_empty()) {
         return;
     }
-    let _ = write!(text, "\n`{}`", candidate.name);
+    let _ = write!(text, "\n`{}`", shown(candidate.name));
     if let Some(lines) = telling {
-        let _ = write!(text, ", {}:\n```\n", lines.cite());
-        for (number, line) in notes.lines_in(&lines) {
-            let _ = writeln!(text, "{number}\t{}", shortened(line));
-        }
-        text.push_str("```\n");
+        quote(notes, &whole, &lines, text);
     } else {
         text.push_str(":\n");
     }
@@ -192,6 +235,37 @@ fn details(
     }
 }
 
+/// Quotes the first line of a definition and the telling ones.
+fn quote(notes: &Notes, whole: &Place, lines: &Place, text: &mut String) {
+    let first = Place {
+        end: whole.start,
+        ..whole.clone()
+    };
+    let apart = lines.start > whole.start + 1 && notes.lines_in(&first).next().is_some();
+    if apart {
+        let _ = write!(text, ", {} and {}:\n```\n", first.cite(), lines.cite());
+        quoted_lines(notes, &first, text);
+        text.push_str("…\n");
+    } else {
+        let _ = write!(text, ", {}:\n```\n", lines.cite());
+    }
+    quoted_lines(notes, lines, text);
+    text.push_str("```\n");
+}
+
+fn quoted_lines(notes: &Notes, lines: &Place, text: &mut String) {
+    for (number, line) in notes.lines_in(lines) {
+        // A fence inside a comment would end the fence around it.
+        if line.contains("```") || line.contains("~~~") {
+            text.push_str("…\n");
+        } else if !line.chars().any(char::is_alphanumeric) {
+            let _ = writeln!(text, "{}", line.trim_end());
+        } else {
+            let _ = writeln!(text, "{number}\t{}", shortened(line));
+        }
+    }
+}
+
 /// The lines to quote: those that have the terms, else the beginning.
 fn telling(
     question: &Question,
@@ -209,7 +283,19 @@ fn telling(
             path: whole.path.clone(),
         },
     };
-    rank::telling_lines(question, notes, &span, most).or_else(|| {
+    // A name and its parameters are shown anyway: what it does is further down.
+    let inside = Place {
+        start: span.start + u32::from(span.end - span.start > 3),
+        ..span.clone()
+    };
+    let code = Place {
+        start: after_docstring(notes, &inside),
+        ..span.clone()
+    };
+    let telling = [code, inside]
+        .iter()
+        .find_map(|place| rank::telling_lines(question, notes, place, most));
+    telling.or_else(|| {
         let read: Vec<u32> = notes.lines_in(&span).map(|(n, _)| n).take(most).collect();
         Some(Place {
             path: span.path.clone(),
@@ -217,6 +303,34 @@ fn telling(
             end: *read.last()?,
         })
     })
+}
+
+/// The line after a string that opens a body, as in Python; the place's first
+/// line when there is none.
+fn after_docstring(notes: &Notes, place: &Place) -> u32 {
+    let mut mark = "";
+    for (number, line) in notes.lines_in(place) {
+        let bare = line.trim().trim_start_matches(['r', 'u', 'R', 'U']);
+        let opens = ["\"\"\"", "'''"].into_iter().find(|m| bare.starts_with(m));
+        let closed = match (mark, opens) {
+            ("", Some(found)) => {
+                mark = found;
+                bare[3..].contains(found)
+            }
+            // Only parameters stand before it.
+            ("", None) if number < place.start + 12 => false,
+            ("", None) => break,
+            (open, _) => bare.contains(open),
+        };
+        if closed {
+            return if number < place.end {
+                number + 1
+            } else {
+                place.start
+            };
+        }
+    }
+    place.start
 }
 
 fn related(
@@ -231,7 +345,15 @@ fn related(
         .edges
         .iter()
         .filter(|edge| edge.incoming == incoming && kinds.contains(&edge.kind.as_str()))
-        .map(|edge| format!("`{}` {}", edge.name, edge.at.cite()))
+        .map(|edge| {
+            let (name, at) = (shown(&edge.name), edge.at.cite());
+            // A caller is at the place of its call; what is called is elsewhere.
+            if incoming && name == edge.name {
+                format!("`{name}` {at}")
+            } else {
+                format!("`{name}` on {at}")
+            }
+        })
         .collect();
     if all.is_empty() {
         return;
@@ -266,6 +388,15 @@ fn relations(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> Str
             .edges
             .iter()
             .filter(|edge| edge.incoming == incoming && edge.kind != "contains")
+            .filter(|edge| {
+                // A test that calls is listed as a caller already.
+                edge.kind != "tests"
+                    || !around.edges.iter().any(|other| {
+                        other.incoming == incoming
+                            && other.kind == "calls"
+                            && other.name == edge.name
+                    })
+            })
             .collect();
         if edges.is_empty() {
             let what = if incoming {
@@ -278,9 +409,14 @@ fn relations(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> Str
         for edge in edges.iter().take(LISTED) {
             let _ = writeln!(
                 text,
-                "- {} `{}` at {}",
+                "- {} `{}` {} {}",
                 verb(&edge.kind, incoming),
-                edge.name,
+                shown(&edge.name),
+                if incoming && !edge.name.contains('~') {
+                    "at"
+                } else {
+                    "on"
+                },
                 edge.at.cite()
             );
         }
@@ -319,5 +455,6 @@ fn shortened(line: &str) -> String {
     if line.chars().count() <= MOST {
         return line.to_owned();
     }
-    line.chars().take(MOST).chain(['…']).collect()
+    // The mark of what is left out stands on a line of its own.
+    line.chars().take(MOST).chain(['\n', '…']).collect()
 }

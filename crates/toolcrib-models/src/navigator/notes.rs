@@ -8,8 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toolcrib_core::{Content, Message};
 
-use super::question::Question;
-
 /// A place in one file; lines count from 1 and include both ends.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
@@ -20,7 +18,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Reads `path:12` and `path:12-40`.
-    fn read(text: &str) -> Option<Place> {
+    pub(super) fn read(text: &str) -> Option<Place> {
         let (path, lines) = text.trim().rsplit_once(':')?;
         let (start, end) = lines.split_once('-').unwrap_or((lines, lines));
         let (start, end) = (start.parse().ok()?, end.parse().ok()?);
@@ -113,7 +111,7 @@ const KINDS: [&str; 16] = [
 
 impl Notes {
     /// Reads the messages since the question.
-    pub(super) fn read(messages: &[&Message], _question: &Question) -> Notes {
+    pub(super) fn read(messages: &[&Message]) -> Notes {
         let mut notes = Notes::default();
         let mut calls: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
         for message in messages {
@@ -157,7 +155,8 @@ impl Notes {
         let total = lines
             .next()
             .and_then(|head| head.split(' ').next()?.parse().ok());
-        if let Some(total) = total {
+        // How rare a word is counts in the whole repository, not in one file.
+        if let Some(total) = total.filter(|_| argument(arguments, "path").is_empty()) {
             self.totals.insert(argument(arguments, "query"), total);
         }
         let mut last = None;

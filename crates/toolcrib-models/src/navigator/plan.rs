@@ -29,9 +29,9 @@ pub(super) enum Step {
 /// Batches of lookups for one question.
 const MAX_ROUNDS: usize = 4;
 /// Searches in one batch.
-const MAX_SEARCHES: usize = 24;
+const MAX_SEARCHES: usize = 25;
 /// Places read in one batch.
-const READS: usize = 6;
+const READS: usize = 8;
 /// Longest piece of source read at once, in lines.
 const READ_LINES: u32 = 120;
 
@@ -83,7 +83,7 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
             let near = found[0].score * 0.3;
             let best = || found.iter().take_while(|c| c.score >= near);
             let mut looks: Vec<Look> = best().take(READS).filter_map(read).collect();
-            looks.extend(best().take(3).map(|c| neighbors(question, c)));
+            looks.extend(best().take(READS).map(|c| neighbors(question, c)));
             // The owner of a comment is a bare name until its definition is seen.
             looks.extend(
                 best()
@@ -91,10 +91,47 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
                     .filter(|c| c.symbol.place.is_none() && !c.name.contains('/'))
                     .map(|c| neighbors(question, c)),
             );
+            if notes.rounds == 1 {
+                looks.extend(scoped(question, &found));
+            }
             looks.dedup();
             looks
         }
     }
+}
+
+/// The terms again within the files of the best candidates: a listing of the
+/// whole repository may have left out what stands beside them.
+fn scoped(question: &Question, found: &[Candidate<'_>]) -> Vec<Look> {
+    let mut words: Vec<&str> = Vec::new();
+    for at in 0..3 {
+        for term in &question.terms {
+            let word = match at {
+                0 => Some(prefix(&term.stem)),
+                at => alike(&term.stem).nth(at - 1),
+            };
+            words.extend(word.filter(|word| !words.contains(word)));
+        }
+    }
+    words.truncate(8);
+    let mut paths: Vec<&str> = Vec::new();
+    for candidate in found {
+        let symbol = candidate.symbol;
+        let path = symbol.place.as_ref().map_or(&symbol.text_path, |p| &p.path);
+        if paths.len() < 3 && !paths.contains(&path.as_str()) {
+            paths.push(path);
+        }
+    }
+    let mut looks = Vec::new();
+    for path in paths {
+        for word in &words {
+            looks.push(Look {
+                tool: "search_symbols",
+                arguments: json!({ "query": word, "path": path, "limit": 12 }),
+            });
+        }
+    }
+    looks
 }
 
 fn search(query: String, limit: u32) -> Look {
@@ -125,11 +162,29 @@ fn searches(question: &Question) -> Vec<Look> {
     looks.extend(all.iter().map(|term| search((*term).to_owned(), 50)));
     if main.len() > 2 {
         looks.extend(main.windows(2).map(|pair| search(pair.join(" "), 40)));
+        // Two words of prose are often one of a name.
+        looks.extend(
+            main.windows(2)
+                .take(3)
+                .map(|pair| search(pair.concat(), 15)),
+        );
         looks.push(search(format!("{} {}", main[0], main[main.len() - 1]), 40));
     }
-    for term in question.terms.iter().filter(|t| t.weight >= 1.0) {
-        for other in alike(&term.stem) {
-            looks.push(search(other.to_owned(), 30));
+    // Each word used for another, first ones first, among the other terms.
+    let strong_terms: Vec<_> = question.terms.iter().filter(|t| t.weight >= 1.0).collect();
+    let others: Vec<Vec<&str>> = strong_terms
+        .iter()
+        .map(|term| alike(&term.stem).collect())
+        .collect();
+    let most = others.iter().map(Vec::len).max().unwrap_or(0);
+    for at in 0..most {
+        for (i, term) in strong_terms.iter().enumerate() {
+            if let Some(other) = others[i].get(at) {
+                let beside = strong_terms.iter().filter(|t| t.stem != term.stem);
+                let mut words = vec![*other];
+                words.extend(beside.map(|t| prefix(&t.stem)).take(4));
+                looks.push(search(words.join(" "), 25));
+            }
         }
     }
     looks.dedup();

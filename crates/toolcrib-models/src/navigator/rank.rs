@@ -5,7 +5,7 @@
 //! its doc comment, its comments, its body. A symbol that has most of the terms
 //! beats one that has one of them in its name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::notes::{Notes, Place, Symbol};
 use super::question::{Intent, Question, Term};
@@ -34,9 +34,11 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
         let total = notes.totals.get(prefix(&term.stem)).copied().unwrap_or(50);
         #[allow(clippy::cast_precision_loss)]
         let rarity = 1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln());
+        // What the repository never says tells nothing apart but by other words.
+        let known = if total == 0 { 0.4 } else { 1.0 };
         Weighed {
             term,
-            weight: term.weight * rarity,
+            weight: term.weight * rarity * known,
         }
     });
     weighed.collect()
@@ -51,9 +53,56 @@ pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candi
         .map(|(name, symbol)| judge(question, &terms, notes, name, symbol))
         .filter(|candidate| candidate.score > 0.0)
         .collect();
+    lift(notes, &mut found);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(b.name)));
+    // Overloads and conditional definitions are one place to a reader.
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    found.retain(|c| seen.insert(c.name.split('~').next().unwrap_or(c.name)));
     found
 }
+
+/// Lifts what calls, or is called by, other good candidates: where several meet
+/// is where the thing is done.
+fn lift(notes: &Notes, found: &mut [Candidate<'_>]) {
+    let scores: BTreeMap<&str, f64> = found.iter().map(|c| (c.name, c.score)).collect();
+    let mut gains: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, around) in &notes.neighborhoods {
+        let mut seen: BTreeSet<(&str, bool)> = BTreeSet::new();
+        for edge in around.edges.iter().filter(|edge| edge.kind == "calls") {
+            let (Some(own), Some(other)) =
+                (scores.get(name.as_str()), scores.get(edge.name.as_str()))
+            else {
+                continue;
+            };
+            if name == &edge.name || !seen.insert((&edge.name, edge.incoming)) {
+                continue;
+            }
+            let (caller, called) = if edge.incoming {
+                (other, own)
+            } else {
+                (own, other)
+            };
+            let (caller_name, called_name) = if edge.incoming {
+                (edge.name.as_str(), name.as_str())
+            } else {
+                (name.as_str(), edge.name.as_str())
+            };
+            *gains.entry(caller_name).or_default() += CALLER_GAIN * called;
+            *gains.entry(called_name).or_default() += CALLED_GAIN * caller;
+        }
+    }
+    for candidate in found {
+        let gain = gains.get(candidate.name).copied().unwrap_or(0.0);
+        candidate.score += gain.min(candidate.score * MOST_GAIN) * candidate.coverage;
+    }
+}
+
+/// Share of its score that a candidate gives to what calls it.
+const CALLER_GAIN: f64 = 0.2;
+/// Share of its score that a candidate gives to what it calls.
+const CALLED_GAIN: f64 = 0.1;
+/// Most that is gained so, as a share of the own score.
+const MOST_GAIN: f64 = 0.8;
 
 /// Stems of one field.
 fn stems(text: &str) -> BTreeSet<String> {
@@ -80,12 +129,12 @@ fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
         return 0.8;
     }
     if alike(&term.stem).any(|other| field.contains(other)) {
-        return 0.55;
+        return 0.5;
     }
     0.0
 }
 
-fn joined(lines: &std::collections::BTreeMap<u32, String>) -> String {
+fn joined(lines: &BTreeMap<u32, String>) -> String {
     lines
         .values()
         .fold(String::new(), |all, line| all + line + "\n")
@@ -98,6 +147,12 @@ pub(super) fn bare(name: &str) -> &str {
         .rsplit(['.', '/'])
         .next()
         .unwrap_or(after_colons)
+}
+
+/// The part before the last of a qualified name.
+fn owner(name: &str) -> &str {
+    let rest = &name[..name.len() - bare(name).len()];
+    bare(rest.trim_end_matches([':', '.', '/']))
 }
 
 fn judge<'n>(
@@ -128,6 +183,9 @@ fn judge<'n>(
         ),
         None => BTreeSet::new(),
     };
+    let lines = symbol.place.as_ref().map_or(1, |p| p.end - p.start + 1);
+    // Among many lines any word occurs somewhere.
+    let dense = (60.0 / f64::from(lines.max(60))).sqrt();
     let (mut sum, mut had, mut all) = (0.0, 0.0, 0.0);
     for Weighed { term, weight } in terms {
         let fields = [
@@ -136,7 +194,7 @@ fn judge<'n>(
             (1.6, &doc),
             (1.3, &texts),
             (0.9, &signature),
-            (0.8, &body),
+            (0.8 * dense, &body),
             (0.7, &head),
         ];
         let mut values: Vec<f64> = fields
@@ -161,8 +219,21 @@ fn judge<'n>(
     } else {
         asked as f64 / own.len() as f64
     };
-    let mut score = sum * (0.25 + 0.75 * coverage) * (1.0 + 0.3 * purity);
+    // One sentence or name that has most of the question says it; words strewn
+    // over a long body may not.
+    let share = |field: &BTreeSet<String>| {
+        let has: f64 = terms.iter().map(|t| t.weight * met(t.term, field)).sum();
+        if all > 0.0 { has / all } else { 0.0 }
+    };
+    let mut owned = own.clone();
+    owned.extend(stems(owner(name)));
+    let mut together = share(&owned).max(share(&doc));
+    for line in symbol.texts.values() {
+        together = together.max(0.9 * share(&stems(line)));
+    }
+    let mut score = sum * (0.5 + 0.5 * coverage) * (1.0 + 0.3 * purity) * (0.8 + 0.5 * together);
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
+    score *= length_prior(question, &symbol.kind, lines);
     score *= 1.0 + 0.12 * centrality(notes, name);
     score += named(question, name) * 4.0;
     Candidate {
@@ -203,16 +274,29 @@ fn kind_prior(question: &Question, kind: &str) -> f64 {
             if what {
                 1.25
             } else {
-                0.95
+                0.85
             }
         }
         "constant" => 0.9,
         "module" => 0.75,
-        "enum_member" | "field" | "variable" => 0.5,
+        "enum_member" | "field" | "variable" => 0.6,
         "test" if question.about_tests => 1.0,
-        "test" => 0.4,
+        "test" => 0.2,
         // A comment whose symbol has not been seen yet.
         _ => 0.8,
+    }
+}
+
+/// What is done is done in more than a few lines: accessors and setters have
+/// the words, not the work.
+fn length_prior(question: &Question, kind: &str, lines: u32) -> f64 {
+    let does = matches!(kind, "function" | "method");
+    if !does || !matches!(question.intent, Intent::Where | Intent::How) {
+        return 1.0;
+    }
+    match lines {
+        0..=3 => 0.9,
+        _ => 1.0,
     }
 }
 
@@ -239,7 +323,11 @@ fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
             || part == "tests.rs"
             || part == "conftest.py"
     };
-    if path.split('/').any(aside) { 0.5 } else { 1.0 }
+    if path.split('/').any(aside) {
+        0.25
+    } else {
+        1.0
+    }
 }
 
 /// Grows slowly with the number of callers known.

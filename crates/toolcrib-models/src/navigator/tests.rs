@@ -163,3 +163,34 @@ fn the_same_transcript_gives_the_same_bytes_and_ids_do_not_repeat() {
     let second = ask(&plan, &history, &ToolChoice::Auto);
     assert!(second.message.calls().all(|call| !ids.contains(&call.id)));
 }
+
+#[test]
+fn a_fault_found_in_the_answer_is_left_out_and_nothing_new_is_asked() {
+    let plan = plan(&LOOKUPS);
+    let mut history: History = [Message::user("Where are tool results truncated?")]
+        .into_iter()
+        .collect();
+    let answer = loop {
+        let reply = ask(&plan, &history, &ToolChoice::Auto);
+        history.push(Message::Assistant(reply.message.clone()));
+        let calls: Vec<ToolCall> = reply.message.calls().cloned().collect();
+        if calls.is_empty() {
+            break reply.message.text();
+        }
+        for call in &calls {
+            history.push(Message::Tool(ToolResult::text(
+                call,
+                small_repository(call),
+                false,
+            )));
+        }
+    };
+    assert!(answer.contains("`run::dispatch`"), "{answer}");
+    history.push(Message::user(
+        "That was not accepted:\nsrc/run.rs:31: these lines do not contain \"x\"\nWrite it again.",
+    ));
+    let again = ask(&plan, &history, &ToolChoice::Auto).message;
+    assert!(again.calls().next().is_none());
+    assert!(!again.text().contains("src/run.rs:31"), "{}", again.text());
+    assert!(again.text().contains("src/cut.rs:3-9"));
+}

@@ -39,12 +39,60 @@ pub(super) fn words(text: &str) -> Vec<String> {
     found
 }
 
+/// Forms that no suffix tells, sorted.
+const IRREGULAR: &[(&str, &str)] = &[
+    ("became", "become"),
+    ("began", "begin"),
+    ("begun", "begin"),
+    ("bound", "bind"),
+    ("broke", "break"),
+    ("broken", "break"),
+    ("built", "build"),
+    ("caught", "catch"),
+    ("chose", "choose"),
+    ("chosen", "choose"),
+    ("drawn", "draw"),
+    ("driven", "drive"),
+    ("fed", "feed"),
+    ("forgotten", "forget"),
+    ("found", "find"),
+    ("froze", "freeze"),
+    ("frozen", "freeze"),
+    ("given", "give"),
+    ("held", "hold"),
+    ("hidden", "hide"),
+    ("kept", "keep"),
+    ("lost", "lose"),
+    ("meant", "mean"),
+    ("paid", "pay"),
+    ("ran", "run"),
+    ("sent", "send"),
+    ("shrank", "shrink"),
+    ("shrunk", "shrink"),
+    ("spent", "spend"),
+    ("spoken", "speak"),
+    ("stolen", "steal"),
+    ("stuck", "stick"),
+    ("taken", "take"),
+    ("thrown", "throw"),
+    ("told", "tell"),
+    ("took", "take"),
+    ("understood", "understand"),
+    ("woken", "wake"),
+    ("written", "write"),
+    ("wrote", "write"),
+];
+
 /// Brings the common inflections of an English word to one form, as in
 /// `truncated`, `truncates`, `truncation` -> `truncat`.
 pub(super) fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.is_ascii() {
         return word.to_owned();
     }
+    let word = match IRREGULAR.binary_search_by(|(form, _)| (*form).cmp(word)) {
+        Ok(at) => IRREGULAR[at].1,
+        Err(_) => word,
+    };
     let mut stem = plural(word);
     for (suffix, least) in [("ingly", 3), ("edly", 3), ("ing", 3), ("ied", 2), ("ed", 3)] {
         if let Some(rest) = stem.strip_suffix(suffix)
@@ -83,11 +131,25 @@ pub(super) fn stem(word: &str) -> String {
     if stem.len() > 3 && stem.ends_with('e') {
         stem.pop();
     }
+    american(&mut stem);
     if stem.len() > 3 && stem.ends_with('y') {
         stem.pop();
         stem.push('i');
     }
     stem
+}
+
+/// `colour` -> `color`, `normalis` -> `normaliz`.
+fn american(stem: &mut String) {
+    if stem.len() > 5 && stem.ends_with("our") {
+        stem.truncate(stem.len() - 2);
+        stem.push('r');
+    }
+    let ends = ["alis", "imis", "oris", "anis", "onis", "gnis"];
+    if stem.len() > 6 && ends.iter().any(|end| stem.ends_with(end)) {
+        stem.pop();
+        stem.push('z');
+    }
 }
 
 fn plural(word: &str) -> String {
@@ -271,49 +333,181 @@ pub(super) fn weight(word: &str) -> f64 {
 /// Words that programmers use for one another, as stems.
 const ALIKE: &[&[&str]] = &[
     &["truncat", "cut", "cap", "clip", "trim", "shorten", "limit"],
-    &["delet", "remov", "drop", "eras", "purg"],
-    &["creat", "build", "construct", "new", "make"],
+    &[
+        "delet", "remov", "drop", "eras", "purg", "discard", "strip", "clear", "clean",
+    ],
+    &["creat", "build", "construct", "new", "make", "generat"],
     &["fetch", "load", "retriev", "read", "download"],
-    &["sav", "stor", "writ", "persist"],
-    &["pars", "decod", "deserializ", "loads"],
+    &["sav", "stor", "writ", "persist", "keep", "dump"],
+    &["pars", "decod", "deserializ", "loads", "interpret"],
     &["serializ", "encod", "dump", "render"],
-    &["send", "emit", "dispatch", "post", "submit"],
+    &[
+        "send", "emit", "dispatch", "post", "submit", "transmit", "deliver",
+    ],
     &["start", "begin", "launch", "spawn", "boot", "init"],
-    &["stop", "shutdown", "clos", "terminat", "kill", "exit"],
-    &["check", "validat", "verifi", "ensur"],
-    &["retri", "backoff", "reattempt"],
-    &["fail", "err", "exception"],
-    &["config", "configur", "sett", "option", "configuration"],
-    &["rout", "url", "endpoint", "path"],
-    &["authenticat", "auth", "login", "credential"],
+    &[
+        "stop", "shutdown", "clos", "terminat", "kill", "exit", "quit",
+    ],
+    &["check", "validat", "verifi", "ensur", "assert"],
+    &["retri", "backoff", "reattempt", "again", "attempt"],
+    &["fail", "err", "exception", "fault", "rais", "panic"],
+    &[
+        "config",
+        "configur",
+        "sett",
+        "option",
+        "configuration",
+        "prefer",
+    ],
+    &["rout", "url", "endpoint"],
+    &["path", "rout", "file"],
+    &[
+        "authenticat",
+        "auth",
+        "login",
+        "credential",
+        "password",
+        "usernam",
+        "sign",
+    ],
+    &["secret", "password", "credential", "sensitiv", "token"],
     &["compar", "diff", "equal"],
-    &["search", "lookup", "find", "match"],
+    &[
+        "search", "lookup", "find", "match", "locat", "resolv", "detect", "discover",
+    ],
     &["sort", "order", "rank"],
     &["merg", "combin", "join", "concat"],
     &["copi", "clon", "duplicat"],
-    &["cach", "memoiz"],
-    &["timeout", "deadlin", "expir"],
+    &["cach", "memoiz", "lru"],
+    &["timeout", "deadlin", "expir", "wait", "delai"],
     &["cancel", "abort", "interrupt"],
     &["directori", "fold", "dir"],
     &["argument", "param", "arg", "paramet"],
-    &["messag", "msg"],
+    &["messag", "msg", "text"],
     &["connect", "conn", "socket"],
-    &["convert", "transform", "cast", "to"],
-    &["regist", "add", "insert"],
-    &["environment", "env"],
-    &["ignor", "exclud", "skip"],
-    &["print", "display", "output", "show"],
-    &["execut", "run", "invok"],
+    &["convert", "transform", "cast", "coerc", "turn", "process"],
+    &["regist", "add", "insert", "attach", "mount"],
+    &["environment", "env", "environ", "envvar"],
+    &["ignor", "exclud", "skip", "omit", "filt", "left"],
+    &["print", "display", "output", "show", "echo", "writ"],
+    &["execut", "run", "invok", "call"],
     &["lock", "mutex", "synchroniz"],
+    &["compress", "gzip", "zip", "deflat"],
+    &["unpack", "decompress", "decod", "extract"],
+    &["hid", "obfuscat", "mask", "redact", "conceal", "hidden"],
+    &[
+        "mistyp",
+        "typo",
+        "suggest",
+        "similar",
+        "misspel",
+        "suggestion",
+        "possibil",
+    ],
+    &["large", "big", "siz", "max", "huge"],
+    &["small", "tini", "min"],
+    &["limit", "max", "most", "exceed", "limited"],
+    &["nest", "depth", "recurs", "recursion", "level"],
+    &["colour", "color"],
+    &["wide", "width", "cell", "column"],
+    &["narrow", "shrink", "collaps", "reduc"],
+    &["break", "wrap", "split", "divid", "fold"],
+    &["tag", "markup"],
+    &["ask", "prompt", "question"],
+    &["twic", "confirm", "confirmation", "repeat"],
+    &["conflict", "exclusiv", "exclud", "incompat"],
+    &["decid", "determin", "choos", "select", "pick"],
+    &["guess", "detect", "infer", "sniff"],
+    &["comput", "calculat", "measur"],
+    &["shar", "steal", "balanc"],
+    &["worker", "thread"],
+    &["steal", "tak"],
+    &["link", "symlink"],
+    &["loop", "cycl", "circular"],
+    &["idl", "park", "sleep", "unpark"],
+    &["interval", "period", "tick"],
+    &["broadcast", "publish"],
+    &["slow", "lag", "lagg", "behind"],
+    &["child", "subprocess", "process"],
+    &["zombi", "orphan", "reap"],
+    &["yield", "coop", "budget", "preempt"],
+    &["charset", "encod"],
+    &["host", "domain", "origin"],
+    &["redirect", "follow"],
+    &["certificat", "cert", "ssl", "tls"],
+    &["upload", "file", "multipart"],
+    &["form", "multipart", "body"],
+    &["body", "content", "payload"],
+    &["compil", "regex", "pattern"],
+    &["catch", "handl", "handler"],
+    &["debug", "trac", "log"],
+    &["escap", "quot", "special"],
+    &["indent", "pretti"],
+    &["number", "integ", "num", "digit"],
+    &["string", "str", "text"],
+    &["list", "array", "vec", "sequenc"],
+    &["map", "dict", "object", "hash"],
+    &["hook", "callback", "event", "signal", "listen"],
+    &["permission", "access", "author", "allow"],
+    &["plugin", "extension", "addon"],
+    &["schedul", "queue", "task"],
+    &["job", "task"],
+    &["memori", "alloc", "heap", "buff"],
+    &["pool", "reus"],
+    &["version", "releas"],
+    &["user", "account"],
+    &["translat", "local", "i18n", "l10n", "languag"],
+    &["date", "time", "datetim"],
+    &["upgrad", "migrat", "migration"],
+    &["rollback", "undo", "revert"],
+    &["transaction", "atomic", "commit"],
+    &["email", "mail", "smtp"],
+    &["templat", "render"],
+    &["static", "asset"],
+    &["field", "column", "attribut"],
+    &["tabl", "model"],
+    &["databas", "db", "sql"],
+    &["session", "cooki"],
+    &["request", "req"],
+    &["respons", "resp", "repli", "answer"],
+    &["head", "header"],
+    &["proxi", "tunnel"],
+    &["stream", "chunk"],
+    &["position", "offset"],
+    &["line", "row"],
+    &["dependenc", "depend", "requir"],
+    &["instal", "setup"],
+    &["cli", "command"],
+    &["flag", "option", "switch"],
+    &["default", "fallback"],
+    &["uniqu", "distinct", "dedup"],
+    &["protect", "guard", "secur", "safe", "csrf"],
+    &["count", "total", "num"],
+    &["draw", "render", "paint"],
+    &["mov", "renam"],
+    &["watch", "monitor", "observ"],
+    &["notifi", "signal", "wak"],
+    &["lazi", "defer"],
+    &["eager", "immediat"],
+    &["wait", "block", "park"],
+    &["allow", "permit", "enabl"],
+    &["forbid", "den", "reject", "refus", "disallow"],
+    &["replac", "substitut"],
+    &["known", "suppor"],
+    &["overflow", "exceed"],
+    &["spell", "mistyp", "suggest"],
 ];
 
-/// Stems that may stand for this one in code.
+/// Stems that may stand for this one in code, each once.
 pub(super) fn alike(stem: &str) -> impl Iterator<Item = &'static str> + '_ {
-    ALIKE
-        .iter()
-        .filter(move |group| group.contains(&stem))
-        .flat_map(|group| group.iter().copied())
-        .filter(move |other| *other != stem)
+    let groups = move || ALIKE.iter().filter(move |group| group.contains(&stem));
+    groups().enumerate().flat_map(move |(at, group)| {
+        let earlier = move |other: &str| groups().take(at).any(|group| group.contains(&other));
+        group
+            .iter()
+            .copied()
+            .filter(move |other| *other != stem && !earlier(other))
+    })
 }
 
 #[cfg(test)]
@@ -338,13 +532,17 @@ mod tests {
             &["validate", "validation", "validator"],
             &["directory", "directories"],
             &["class", "classes"],
+            &["shrink", "shrunk", "shrinks"],
+            &["colour", "color", "colours"],
+            &["normalise", "normalize", "normalised"],
         ] {
             let stems: Vec<_> = family.iter().map(|word| stem(word)).collect();
             assert!(stems.iter().all(|s| *s == stems[0]), "{stems:?}");
-            let prefix = prefix(&stems[0]);
+            // What is searched by finds the plain form at least.
             assert!(
-                family.iter().all(|word| word.starts_with(prefix)),
-                "{prefix}"
+                family
+                    .iter()
+                    .any(|word| word.starts_with(prefix(&stems[0])))
             );
         }
         assert_eq!(stem("status"), "status");
@@ -353,7 +551,7 @@ mod tests {
 
     #[test]
     fn lists_are_in_the_form_they_are_searched_in() {
-        assert!(ASKING.is_sorted());
+        assert!(ASKING.is_sorted() && IRREGULAR.is_sorted());
         for word in ALIKE.iter().flat_map(|group| group.iter()) {
             assert!(*word == word.to_lowercase());
         }

@@ -4,6 +4,7 @@ mod meaning;
 mod names;
 mod robust;
 mod search;
+mod surface;
 mod words;
 
 use serde_json::json;

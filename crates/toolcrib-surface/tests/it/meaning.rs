@@ -1,13 +1,18 @@
 //! Ranking by meaning, with a table of a dozen words.
 
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use super::{names, tool};
 use toolcrib_surface::{Search, ToolIndex, Weights};
 use toolcrib_vectors::{DIMS, Table};
 
 /// A table in which the words of one group mean the same.
-fn table() -> Arc<Table> {
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(made)
+}
+
+fn made() -> Table {
     let groups = [
         &["shut", "close", "end"][..],
         &["stale", "old", "state"],
@@ -34,7 +39,7 @@ fn table() -> Arc<Table> {
     bytes.extend((0..count).flat_map(|_| 500u16.to_le_bytes()));
     bytes.extend(list.bytes());
     bytes.extend(rows);
-    Arc::new(Table::from_bytes(bytes).unwrap())
+    Table::from_bytes(bytes).unwrap()
 }
 
 fn index() -> ToolIndex {
@@ -54,7 +59,7 @@ fn index() -> ToolIndex {
 #[test]
 fn meaning_finds_what_words_do_not() {
     let index = index();
-    let words = ToolIndex::build(index.docs());
+    let words = ToolIndex::build_with(index.docs(), Weights::default(), None);
     let query = "shut the stale pr";
     assert_eq!(words.rank(query, 1).hits, []);
     assert_eq!(

@@ -172,3 +172,18 @@ fn s45_near_names_for_a_mistyped_one() {
     assert_eq!(&*index.docs()[near[0]].name, "weather__weather_lookup");
     assert_eq!(index.near_names("qqqq", 5, &|_| true), [] as [usize; 0]);
 }
+
+#[test]
+fn a_foreign_name_is_found_by_what_it_was() {
+    use toolcrib_core::ToolName;
+    let shown = |name: &str| ToolName::from_foreign(name).as_str().to_owned();
+    let docs = [
+        toolcrib_surface::ToolDoc::new(shown("disk__fs.read file"), "").source("disk"),
+        toolcrib_surface::ToolDoc::new(shown("disk__fs.read"), "").source("disk"),
+    ];
+    let index = toolcrib_surface::ToolIndex::build(&docs);
+    for (query, expected) in [("fs.read", 1), ("disk__fs.read", 1), ("fs.read file", 0)] {
+        assert_eq!(index.rank(query, 1).hits[0].doc, expected, "{query}");
+        assert!(index.rank(query, 1).hits[0].named, "{query}");
+    }
+}

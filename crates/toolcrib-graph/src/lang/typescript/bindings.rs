@@ -1,0 +1,428 @@
+//! Variables, parameters, patterns and what tests of a type tell.
+
+use rustc_hash::FxHashMap;
+use tree_sitter::Node;
+
+use super::K;
+use super::items::{MAX_DEPTH, Reader, Visible, unquoted};
+use crate::facts::{Term, TermId, span};
+use crate::model::{NodeKind, Span};
+
+/// Parameters beyond these take nothing from the method they are given to.
+const MAX_PLACES: usize = 4;
+
+impl<'s> Reader<'_, 's> {
+    /// Whether names bound here belong to a module rather than to a block.
+    fn is_static(&self) -> bool {
+        let scope = self.b.scope();
+        matches!(self.b.def(scope).kind, NodeKind::File | NodeKind::Module)
+            && self.blocks.last().is_none_or(|(_, owner)| *owner != scope)
+            && self.functions.is_empty()
+    }
+
+    pub(super) fn declarator(&mut self, node: Node<'_>) -> bool {
+        let Some(name) = node.child_by_field_name("name") else {
+            return true;
+        };
+        let value = node.child_by_field_name("value");
+        if let Some(value) = value
+            && self.require(node, name, value)
+        {
+            return false;
+        }
+        if self.kinds.of(name) != K::Identifier {
+            let value = self.declared_value(node, value);
+            if self.is_static() {
+                let place = self.led_span(node);
+                self.unpack_static(place, name, value, 0);
+            } else {
+                self.lead = None;
+                let visible = self.in_block(node);
+                self.bind(name, value, visible, 0);
+            }
+            return true;
+        }
+        let text = self.b.text(name);
+        let bare = value.map(|value| self.bare(value));
+        if let Some(function) = bare.filter(|value| self.is_function(*value)) {
+            let place = self.led_span(node);
+            let scope = self.b.scope();
+            self.named_function(scope, place, function, text, NodeKind::Function);
+            return true;
+        }
+        if let Some(class) = bare.filter(|value| self.kinds.of(*value) == K::ClassExpression) {
+            let place = self.led_span(node);
+            let before = self.b.scope();
+            self.class(class, Some((text, place)));
+            let def = self.b.scope();
+            if def != before {
+                self.taken.insert(class.id(), def);
+            }
+            return true;
+        }
+        self.remember_router(node, name, value);
+        let declared = self.terms.declared(self.b, node, "type");
+        if !self.is_static() {
+            self.lead = None;
+            let term = self.declared_value(node, value);
+            let sym = self.b.node_name(name);
+            let visible = self.in_block(node);
+            self.b.local(sym, visible.at, visible.until, term);
+            return true;
+        }
+        let kind = if self.declares_constant {
+            NodeKind::Constant
+        } else {
+            NodeKind::Variable
+        };
+        let place = self.led_span(node);
+        let def = self.define(place, node.end_byte(), kind, text);
+        let scope = self.b.scope();
+        let is_object = value.is_some_and(|value| self.take_object(value, def));
+        if declared.is_known() {
+            self.b.def_mut(def).ty = declared;
+        } else if let Some(value) = value {
+            let term = self.terms.expr(self.b, value);
+            if !is_object {
+                self.b.value(def, scope, term);
+            }
+        }
+        if !declared.is_known() && kind == NodeKind::Variable {
+            let sym = self.b.node_name(name);
+            self.untyped.insert(sym, def);
+        }
+        true
+    }
+
+    fn declared_value(&mut self, node: Node<'_>, value: Option<Node<'_>>) -> TermId {
+        let declared = self.terms.declared(self.b, node, "type");
+        if declared.is_known() {
+            return self.b.term(Term::Inst(declared));
+        }
+        match value {
+            Some(value) => self.terms.expr(self.b, value),
+            None => TermId::UNKNOWN,
+        }
+    }
+
+    /// The block around a place: functions that are made earlier see it too.
+    fn in_block(&self, node: Node<'_>) -> Visible {
+        let scope = self.b.scope();
+        if let Some((block, _)) = self.blocks.last().filter(|(_, owner)| *owner == scope) {
+            return Visible {
+                at: block.start,
+                until: block.end,
+            };
+        }
+        let def = self.b.def(scope);
+        match self.functions.last() {
+            Some(function) => Visible {
+                at: function.start,
+                until: function.end,
+            },
+            None => Visible {
+                at: (node.start_byte() as u32).min(def.span.start_byte),
+                until: def.span.end_byte,
+            },
+        }
+    }
+
+    /// Names of a pattern in a module: variables, each a part of the value.
+    fn unpack_static(&mut self, place: Span, pattern: Node<'_>, value: TermId, depth: u32) {
+        let mut parts = Vec::new();
+        self.parts(pattern, value, depth, &mut parts);
+        let scope = self.b.scope();
+        let kind = if self.declares_constant {
+            NodeKind::Constant
+        } else {
+            NodeKind::Variable
+        };
+        for (name, part) in parts {
+            let text = self.b.text(name);
+            let mut own = span(name);
+            own.start_byte = own.start_byte.max(place.start_byte);
+            let def = self.define(own, name.end_byte(), kind, text);
+            self.b.value(def, scope, part);
+        }
+    }
+
+    /// Binds every name of a pattern in the innermost scope.
+    pub(super) fn bind(&mut self, pattern: Node<'_>, value: TermId, visible: Visible, depth: u32) {
+        let mut parts = Vec::new();
+        self.parts(pattern, value, depth, &mut parts);
+        for (name, part) in parts {
+            let sym = self.b.node_name(name);
+            self.b.local(sym, visible.at, visible.until, part);
+        }
+    }
+
+    /// The names of a pattern with what each of them takes.
+    fn parts<'t>(
+        &mut self,
+        pattern: Node<'t>,
+        value: TermId,
+        depth: u32,
+        out: &mut Vec<(Node<'t>, TermId)>,
+    ) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match self.kinds.of(pattern) {
+            K::Identifier | K::ShorthandPattern => out.push((pattern, value)),
+            K::AssignmentPattern => {
+                if let Some(left) = pattern.child_by_field_name("left") {
+                    let value = match pattern.child_by_field_name("right") {
+                        Some(right) if !value.is_known() => self.terms.expr(self.b, right),
+                        _ => value,
+                    };
+                    self.parts(left, value, depth + 1, out);
+                }
+            }
+            K::RestPattern => {
+                if let Some(inner) = pattern.named_child(0) {
+                    self.parts(inner, TermId::UNKNOWN, depth + 1, out);
+                }
+            }
+            K::ArrayPattern => {
+                let mut place = 0u8;
+                let mut cursor = pattern.walk();
+                for child in pattern.children(&mut cursor) {
+                    if child.kind() == "," {
+                        place = place.saturating_add(1);
+                    } else if child.is_named() {
+                        let part = self.b.term(Term::Part(value, place));
+                        self.parts(child, part, depth + 1, out);
+                    }
+                }
+            }
+            K::ObjectPattern => {
+                let mut cursor = pattern.walk();
+                for child in pattern.named_children(&mut cursor) {
+                    match self.kinds.of(child) {
+                        K::ShorthandPattern => {
+                            let name = self.b.text(child);
+                            let part = self.member_of(value, name);
+                            out.push((child, part));
+                        }
+                        K::ObjectAssignment => {
+                            let Some(left) = child.child_by_field_name("left") else {
+                                continue;
+                            };
+                            let name = self.b.text(left);
+                            let part = self.member_of(value, name);
+                            self.parts(left, part, depth + 1, out);
+                        }
+                        K::PairPattern => {
+                            let (Some(key), Some(inner)) = (
+                                child.child_by_field_name("key"),
+                                child.child_by_field_name("value"),
+                            ) else {
+                                continue;
+                            };
+                            let name = unquoted(self.b.text(key));
+                            let part = self.member_of(value, name);
+                            self.parts(inner, part, depth + 1, out);
+                        }
+                        K::RestPattern => {
+                            self.parts(child, TermId::UNKNOWN, depth + 1, out);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The parameters of a function, visible in all of it.
+    pub(super) fn parameters(&mut self, function: Node<'_>) {
+        let visible = Visible {
+            at: function.start_byte() as u32,
+            until: function.end_byte() as u32,
+        };
+        let passed = self.passed.get(&function.id()).copied();
+        if let Some(single) = function.child_by_field_name("parameter") {
+            let value = self.given(passed, 0);
+            self.bind(single, value, visible, 0);
+            return;
+        }
+        let Some(list) = function.child_by_field_name("parameters") else {
+            return;
+        };
+        let mut place = 0usize;
+        let mut cursor = list.walk();
+        for parameter in list.named_children(&mut cursor) {
+            let (pattern, ty, default) = match self.kinds.of(parameter) {
+                K::Required | K::Optional => (
+                    parameter.child_by_field_name("pattern"),
+                    parameter.child_by_field_name("type"),
+                    parameter.child_by_field_name("value"),
+                ),
+                K::Comment | K::Decorator => continue,
+                _ => (Some(parameter), None, None),
+            };
+            let Some(pattern) = pattern else { continue };
+            let mut value = match ty {
+                Some(ty) => {
+                    self.remember_typed_router(pattern, ty);
+                    let ty = self.terms.ty(self.b, ty);
+                    if ty.is_known() {
+                        self.b.term(Term::Inst(ty))
+                    } else {
+                        TermId::UNKNOWN
+                    }
+                }
+                None => self.given(passed, place),
+            };
+            if !value.is_known()
+                && ty.is_none()
+                && let Some(default) = default
+            {
+                value = self.terms.expr(self.b, default);
+            }
+            if self.kinds.of(pattern) == K::ObjectPattern
+                && let Some(object) = ty.and_then(|ty| self.object_type(ty))
+            {
+                self.bind_members(pattern, object, visible);
+            } else if self.kinds.of(pattern) == K::RestPattern {
+                if let Some(inner) = pattern.named_child(0) {
+                    self.bind(inner, value, visible, 0);
+                }
+            } else {
+                self.bind(pattern, value, visible, 0);
+            }
+            place += 1;
+        }
+    }
+
+    /// The object type that an annotation writes out.
+    fn object_type<'t>(&self, annotation: Node<'t>) -> Option<Node<'t>> {
+        let ty = annotation.named_child(0)?;
+        (self.kinds.of(ty) == K::ObjectType).then_some(ty)
+    }
+
+    /// `{ one, two: other }: { one: A; two: B }`: each name by its own type.
+    fn bind_members(&mut self, pattern: Node<'_>, object: Node<'_>, visible: Visible) {
+        let mut types: FxHashMap<&'s str, TermId> = FxHashMap::default();
+        let mut cursor = object.walk();
+        for member in object.named_children(&mut cursor) {
+            if let (Some(name), Some(ty)) = (
+                member.child_by_field_name("name"),
+                member.child_by_field_name("type"),
+            ) {
+                let name = unquoted(self.b.text(name));
+                let ty = self.terms.ty(self.b, ty);
+                if ty.is_known() {
+                    types.insert(name, self.b.term(Term::Inst(ty)));
+                }
+            }
+        }
+        let mut cursor = pattern.walk();
+        for child in pattern.named_children(&mut cursor) {
+            let (key, inner) = match self.kinds.of(child) {
+                K::ShorthandPattern => (Some(child), Some(child)),
+                K::ObjectAssignment => {
+                    let left = child.child_by_field_name("left");
+                    (left, left)
+                }
+                K::PairPattern => (
+                    child.child_by_field_name("key"),
+                    child.child_by_field_name("value"),
+                ),
+                _ => (None, child.named_child(0)),
+            };
+            let value = key
+                .and_then(|key| types.get(unquoted(self.b.text(key))).copied())
+                .unwrap_or(TermId::UNKNOWN);
+            if let Some(inner) = inner {
+                self.bind(inner, value, visible, 0);
+            }
+        }
+    }
+
+    /// What the method that a function is given to passes at a place.
+    fn given(&mut self, passed: Option<(TermId, crate::facts::Sym)>, place: usize) -> TermId {
+        match passed {
+            // A promise stands for what it promises.
+            Some((receiver, method)) if place == 0 && self.b.sym_text(method) == "then" => receiver,
+            Some((receiver, method)) if place < MAX_PLACES => {
+                self.b.term(Term::Passed(receiver, method, place as u8))
+            }
+            _ => TermId::UNKNOWN,
+        }
+    }
+
+    pub(super) fn bind_for(&mut self, node: Node<'_>) {
+        let visible = Visible {
+            at: node.start_byte() as u32,
+            until: node.end_byte() as u32,
+        };
+        let scope = self.b.scope();
+        self.blocks.push((super::items::around(node, None), scope));
+        let (Some(left), Some(right)) = (
+            node.child_by_field_name("left"),
+            node.child_by_field_name("right"),
+        ) else {
+            return;
+        };
+        let is_of = node
+            .child_by_field_name("operator")
+            .is_some_and(|operator| operator.kind() == "of");
+        let value = if is_of {
+            let all = self.terms.expr(self.b, right);
+            self.b.term(Term::Each(all))
+        } else {
+            TermId::UNKNOWN
+        };
+        self.bind(left, value, visible, 0);
+    }
+
+    pub(super) fn bind_catch(&mut self, node: Node<'_>) {
+        if let Some(parameter) = node.child_by_field_name("parameter") {
+            let visible = Visible {
+                at: node.start_byte() as u32,
+                until: node.end_byte() as u32,
+            };
+            self.bind(parameter, TermId::UNKNOWN, visible, 0);
+        }
+    }
+
+    /// `if (value instanceof Type)` tells the type inside.
+    pub(super) fn narrow(&mut self, node: Node<'_>) {
+        let (Some(condition), Some(then)) = (
+            node.child_by_field_name("condition"),
+            node.child_by_field_name("consequence"),
+        ) else {
+            return;
+        };
+        let mut test = self.bare(condition);
+        for _ in 0..8 {
+            let is_and = self.kinds.of(test) == K::Binary
+                && test
+                    .child_by_field_name("operator")
+                    .is_some_and(|operator| operator.kind() == "&&");
+            match test.child_by_field_name("left") {
+                Some(left) if is_and => test = self.bare(left),
+                _ => break,
+            }
+        }
+        if self.kinds.of(test) != K::Binary {
+            return;
+        }
+        let (Some(left), Some(right), Some(operator)) = (
+            test.child_by_field_name("left"),
+            test.child_by_field_name("right"),
+            test.child_by_field_name("operator"),
+        ) else {
+            return;
+        };
+        if operator.kind() != "instanceof" || self.kinds.of(left) != K::Identifier {
+            return;
+        }
+        let class = self.terms.expr(self.b, right);
+        let value = self.b.term(Term::Inst(class));
+        let sym = self.b.node_name(left);
+        let until = then.end_byte() as u32;
+        self.b.local(sym, then.start_byte() as u32, until, value);
+    }
+}
