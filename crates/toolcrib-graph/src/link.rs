@@ -17,6 +17,7 @@ mod library;
 mod lookup;
 mod members;
 mod naming;
+mod paths;
 mod relations;
 mod shape;
 mod shapes;
