@@ -154,6 +154,9 @@ pub(crate) struct Def {
     pub(crate) bases: ListRange,
     /// Range of [`FileFacts::type_params`].
     pub(crate) params: (u32, u32),
+    /// The fewest and most arguments it takes, where that tells overloads apart;
+    /// 255 for any number.
+    pub(crate) arity: Option<(u8, u8)>,
 }
 
 /// A type parameter and what it must be.
@@ -211,6 +214,8 @@ pub(crate) struct Call {
     pub(crate) name: Sym,
     pub(crate) callee: TermId,
     pub(crate) is_macro: bool,
+    /// How many arguments it passes, where that tells overloads apart.
+    pub(crate) given: Option<u8>,
 }
 
 /// One mention of a name that is not the callee of a call.

@@ -5,6 +5,8 @@
 //! what a file declares and how the language finds modules; scopes, imports,
 //! receivers and states of call sites are the linker's, for all languages alike.
 
+pub(crate) mod go;
+pub(crate) mod java;
 pub(crate) mod python;
 pub(crate) mod rust;
 mod typescript;
@@ -64,6 +66,16 @@ pub(crate) trait LanguageRules: Send + Sync {
     /// Puts the language's files into the tree of modules.
     fn place(&self, placement: &mut Placement<'_>);
 
+    /// Several files are one module, and each sees its own imports only.
+    fn imports_by_file(&self) -> bool {
+        false
+    }
+
+    /// A type implements an interface by having its methods.
+    fn structural(&self) -> bool {
+        false
+    }
+
     /// One name can be a type and, as another definition, a value.
     fn types_apart(&self) -> bool {
         false
@@ -86,6 +98,8 @@ pub(crate) static RULES: &[&dyn LanguageRules] = &[
     &python::Python,
     &typescript::TypeScript,
     &typescript::JavaScript,
+    &go::Go,
+    &java::Java,
 ];
 
 /// Index into [`RULES`] of the language of a path.

@@ -8,6 +8,7 @@
 //!
 //! [`Semantics`]: crate::lang::Semantics
 
+mod bare;
 mod calls;
 mod edges;
 mod eval;
@@ -16,8 +17,11 @@ mod library;
 mod lookup;
 mod members;
 mod naming;
+mod paths;
 mod relations;
+mod shape;
 mod shapes;
+mod shared;
 mod sites;
 mod spaces;
 mod value;

@@ -76,6 +76,7 @@ impl<'s> Builder<'s> {
             ty: TermId::UNKNOWN,
             bases: ListRange::default(),
             params: (0, 0),
+            arity: None,
         });
         builder.stack.push(Open {
             def: DefIx::ROOT,
@@ -208,6 +209,7 @@ impl<'s> Builder<'s> {
             ty: TermId::UNKNOWN,
             bases: ListRange::default(),
             params: (at, at),
+            arity: None,
         });
         ix
     }
@@ -289,6 +291,21 @@ impl<'s> Builder<'s> {
         self.push_call(node, callee, name, term, true);
     }
 
+    /// A call whose callee is the text between two bytes.
+    pub(crate) fn call_spanning(
+        &mut self,
+        node: Node<'_>,
+        start: usize,
+        end: usize,
+        name: Sym,
+        term: TermId,
+    ) {
+        self.push_call(node, node, name, term, false);
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.callee_text = (start as u32, end as u32);
+        }
+    }
+
     fn push_call(
         &mut self,
         node: Node<'_>,
@@ -305,7 +322,15 @@ impl<'s> Builder<'s> {
             name,
             callee: term,
             is_macro,
+            given: None,
         });
+    }
+
+    /// Says how many arguments the call recorded last passes.
+    pub(crate) fn given(&mut self, count: usize) {
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.given = Some(count.min(254) as u8);
+        }
     }
 
     /// Records a mention; the same term in the same scope counts once.

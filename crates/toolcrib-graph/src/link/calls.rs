@@ -20,6 +20,13 @@ impl Eval<'_> {
         match callee {
             Ty::Any(all) => {
                 let all = self.apart(cx, all, false);
+                let fit = |ty: &&Ty| self.takes(ty, given.len());
+                let fitting: Vec<Ty> = all.iter().filter(fit).cloned().collect();
+                let all = if fitting.is_empty() {
+                    all
+                } else {
+                    fitting.into()
+                };
                 Ty::any(all.iter().map(|ty| self.called(cx, ty, given)).collect())
             }
             Ty::Def(node, args) => self.called_def(cx, *node, args, given),
@@ -37,10 +44,30 @@ impl Eval<'_> {
             }
             Ty::Inst(..) => match self.call_member(cx, callee) {
                 Some(Ty::Bound(node, receiver)) => self.result_of(node, &receiver),
-                _ => Ty::Unknown,
+                _ => match self.underlying(callee) {
+                    Ty::Closure(result) => (*result).clone(),
+                    _ => Ty::Unknown,
+                },
             },
             Ty::This => Ty::This,
             _ => Ty::Unknown,
+        }
+    }
+
+    /// Whether something takes so many arguments, as far as it says.
+    fn takes(&self, ty: &Ty, given: usize) -> bool {
+        match ty {
+            Ty::Def(node, _) | Ty::Bound(node, _) => self.fits(*node, given),
+            _ => true,
+        }
+    }
+
+    /// Whether a definition takes so many arguments, as far as it says.
+    pub(super) fn fits(&self, node: NodeId, given: usize) -> bool {
+        match self.index().def(node).arity {
+            Some((least, u8::MAX)) => given >= usize::from(least),
+            None => true,
+            Some((least, most)) => (usize::from(least)..=usize::from(most)).contains(&given),
         }
     }
 

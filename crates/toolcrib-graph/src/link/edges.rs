@@ -242,9 +242,15 @@ impl Linked<'_> {
                     scope: value.scope,
                 };
                 let ty = eval.eval(cx, value.term);
-                if let Ty::Def(handler, _) | Ty::Bound(handler, _) = ty
-                    && index.def(handler).kind.is_callable()
-                {
+                let mut handlers = ty.each().iter().filter_map(|ty| match ty {
+                    Ty::Def(node, _) | Ty::Bound(node, _)
+                        if index.def(*node).kind.is_callable() =>
+                    {
+                        Some(*node)
+                    }
+                    _ => None,
+                });
+                if let (Some(handler), None) = (handlers.next(), handlers.next()) {
                     let line = def.span.start_line;
                     self.edge(route, EdgeKind::RoutesTo, handler, origin(eval.via), line);
                 }
@@ -297,12 +303,14 @@ impl Linked<'_> {
         let index = self.lookup.index;
         match found {
             Found::Node(node) => Some(node),
-            Found::Space(space) => index
-                .spaces
-                .get(space)
-                .files
-                .first()
-                .map(|file| index.node(*file, DefIx::ROOT)),
+            Found::Space(space) => {
+                let space = index.spaces.get(space);
+                // Among several files one stands for the others only where they
+                // agree on a name.
+                let stands = space.files.len() < 2 || !space.own_name.is_empty();
+                let first = space.files.first().filter(|_| stands)?;
+                Some(index.node(*first, DefIx::ROOT))
+            }
             Found::Ext { .. } => None,
         }
     }
@@ -322,6 +330,19 @@ impl Linked<'_> {
                     EdgeKind::Extends
                 };
                 self.edge(node, kind, *base, Origin::Syntax, def.span.start_line);
+            }
+        }
+        for (i, def) in facts.defs.iter().enumerate() {
+            let node = index.node(self.file, DefIx(i as u32));
+            let line = def.span.start_line;
+            for interface in self.relations.by_shape.get(&node).into_iter().flatten() {
+                self.edge(
+                    node,
+                    EdgeKind::Implements,
+                    *interface,
+                    Origin::Receiver,
+                    line,
+                );
             }
         }
         for (i, ext) in (0u32..).zip(&facts.extensions) {

@@ -130,6 +130,11 @@ impl<'l> Eval<'l> {
             Term::Unknown => Ty::Unknown,
             Term::Name(sym, at) => self.name(cx, sym, at),
             Term::Member(base, name) => self.wanting(Wanted::Value, cx, base, name),
+            // A bare name that is called, where methods have names of their own.
+            Term::Method(TermId::UNKNOWN, name) => {
+                let name = self.index().global_name(cx.file, name);
+                self.bare_method(cx, name)
+            }
             Term::Method(base, name) => self.wanting(Wanted::Method, cx, base, name),
             Term::Call(callee, args) => {
                 let callee_ty = self.eval(cx, callee);
@@ -216,6 +221,10 @@ impl<'l> Eval<'l> {
                 let receiver = self.eval(cx, receiver);
                 let method = self.index().global_name(cx.file, method);
                 let value = self.value(&receiver);
+                let value = match self.underlying(&value) {
+                    Ty::Unknown => value,
+                    under => under,
+                };
                 let text = self.index().names.text(method).clone();
                 let shapes = self.shapes(cx.file);
                 self.through_wrappers(cx.file, &value, |library, seen| {
@@ -340,6 +349,11 @@ impl<'l> Eval<'l> {
                 break;
             }
             ix = def.parent;
+        }
+        if semantics.open_classes
+            && let Some(found) = self.inherited(cx, name)
+        {
+            return found;
         }
         let (found, via) = match self.lookup.scoped(cx.file, cx.scope, name) {
             Some((found, via)) => (found, via),

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::spaces::{Placement, SpaceIx, Spaces};
 use crate::facts::{Def, DefIx, FileFacts, Flags, Sym};
-use crate::lang::{RULES, Semantics, rules_for};
+use crate::lang::{LanguageRules, RULES, Semantics, rules_for};
 use crate::model::{NodeId, NodeKind, Str};
 use crate::scan::SourceFile;
 
@@ -206,15 +206,21 @@ impl<'a> Index<'a> {
         let mut globs: FxHashMap<Container, Vec<NodeId>> = FxHashMap::default();
         for file in 0..self.files.len() as u32 {
             let facts = &self.facts[file as usize];
+            let by_file = self.rules(file).is_some_and(|r| r.imports_by_file());
             for (i, def) in facts.defs.iter().enumerate().skip(1) {
                 if def.ext.is_some() || def.flags.has(Flags::UNNAMED) {
                     continue;
                 }
                 let ix = DefIx(i as u32);
-                let Some(container) = self.container(file, def.parent) else {
+                let node = self.node(file, ix);
+                let container = if def.kind == NodeKind::Import && by_file {
+                    Some(self.own_imports(file))
+                } else {
+                    self.container(file, def.parent)
+                };
+                let Some(container) = container else {
                     continue;
                 };
-                let node = self.node(file, ix);
                 if def.kind == NodeKind::Import && self.import(node).is_some_and(|i| i.glob) {
                     globs.entry(container).or_default().push(node);
                     continue;
@@ -256,6 +262,15 @@ impl<'a> Index<'a> {
 
     pub(crate) fn semantics(&self, file: u32) -> Option<&'static Semantics> {
         self.language[file as usize].map(|i| RULES[i].semantics())
+    }
+
+    pub(crate) fn rules(&self, file: u32) -> Option<&'static dyn LanguageRules> {
+        self.language[file as usize].map(|i| RULES[i])
+    }
+
+    /// Where the imports of a file are members when they are its own.
+    pub(crate) fn own_imports(&self, file: u32) -> Container {
+        Container::Node(self.node(file, DefIx::ROOT))
     }
 
     pub(crate) fn import(&self, node: NodeId) -> Option<&'a crate::facts::Import> {

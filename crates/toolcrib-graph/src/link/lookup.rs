@@ -6,8 +6,9 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::index::{Container, GSym, Index};
+use super::relations::is_function;
 use super::spaces::SpaceIx;
-use crate::facts::{DefIx, Flags, Import, Term, TermId};
+use crate::facts::{DefIx, Flags, Import};
 use crate::lang::RULES;
 use crate::model::{NodeId, NodeKind};
 
@@ -36,7 +37,7 @@ fn spend() -> bool {
 }
 
 /// Begins a question with a full budget.
-fn refill() {
+pub(super) fn refill() {
     LOOKS.with(|looks| looks.set(MAX_LOOKS));
 }
 
@@ -371,7 +372,13 @@ impl<'i> Lookup<'i> {
     }
 
     /// A static member: of a module, a type, or something external.
-    fn member(&self, from: Found, name: GSym, own: Option<NodeId>, hops: u32) -> Vec<Found> {
+    pub(super) fn member(
+        &self,
+        from: Found,
+        name: GSym,
+        own: Option<NodeId>,
+        hops: u32,
+    ) -> Vec<Found> {
         match from {
             Found::Space(space) => {
                 if name == self.index.words.above
@@ -534,7 +541,7 @@ impl<'i> Lookup<'i> {
     }
 
     /// Names that globs bring in, from the nearest level that has any.
-    fn in_globs(
+    pub(super) fn in_globs(
         &self,
         container: Container,
         name: GSym,
@@ -646,11 +653,23 @@ impl<'i> Lookup<'i> {
                     if found.is_empty() {
                         found = self.in_globs(container, name, None, 0);
                     }
+                    if semantics.open_classes {
+                        // Methods and constructors have names of their own.
+                        found.retain(|item| match item {
+                            Found::Node(node) => !is_function(index.def(*node).kind),
+                            _ => true,
+                        });
+                    }
                     if !found.is_empty() {
                         return Some((found, self.via(container, name)));
                     }
                 }
                 Container::Space(space) => {
+                    let by_file =
+                        ix == DefIx::ROOT && index.rules(file).is_some_and(|r| r.imports_by_file());
+                    if by_file {
+                        return self.file_name(file, space, name);
+                    }
                     let found = self.module_name(file, space, name);
                     if !found.is_empty() {
                         return Some((found, self.via(container, name)));
@@ -669,7 +688,7 @@ impl<'i> Lookup<'i> {
     }
 
     /// A bare name in a module: files beside it are not among its names.
-    fn module_name(&self, file: u32, space: SpaceIx, name: GSym) -> Vec<Found> {
+    pub(super) fn module_name(&self, file: u32, space: SpaceIx, name: GSym) -> Vec<Found> {
         let closed = self.index.semantics(file).is_some_and(|s| s.closed_modules);
         if closed {
             return self.in_space(space, name);
@@ -720,84 +739,5 @@ impl<'i> Lookup<'i> {
             return None;
         }
         inside.first().copied()
-    }
-
-    /// A path of names without inference: for bases and extended types.
-    pub(crate) fn static_path(&self, file: u32, scope: DefIx, term: TermId) -> Vec<Found> {
-        refill();
-        let facts = &self.index.facts[file as usize];
-        let mut names = Vec::new();
-        let mut term = term;
-        loop {
-            match facts.terms[term.0 as usize] {
-                Term::Apply(base, _) | Term::Inst(base) => term = base,
-                Term::Member(base, name) | Term::Method(base, name) => {
-                    names.push(self.index.global_name(file, name));
-                    term = base;
-                }
-                Term::Name(sym, _) => {
-                    let name = self.index.global_name(file, sym);
-                    let mut found = self.root_of(file, scope, name);
-                    while let Some(name) = names.pop() {
-                        let mut next = Vec::new();
-                        for from in &found {
-                            next.extend(self.member(*from, name, None, 0));
-                        }
-                        found = next;
-                    }
-                    return found;
-                }
-                Term::Builtin(sym) => {
-                    let name = self.index.global_name(file, sym);
-                    return self.builtin(file, name).into_iter().collect();
-                }
-                _ => return Vec::new(),
-            }
-        }
-    }
-
-    /// The first name of a path: relative, in scope, a root, the language's own.
-    pub(crate) fn root_of(&self, file: u32, scope: DefIx, name: GSym) -> Vec<Found> {
-        if let Some(space) = self.index.space_around(file, scope)
-            && self.index.semantics(file).is_some_and(|s| s.closed_modules)
-        {
-            let found = self.relative_root(space, name);
-            if !found.is_empty() {
-                return found;
-            }
-        }
-        if let Some((found, _)) = self.scoped(file, scope, name) {
-            return found;
-        }
-        self.beyond(file, scope, name)
-    }
-
-    /// Names that no scope has: crates, the language's own.
-    pub(crate) fn beyond(&self, file: u32, scope: DefIx, name: GSym) -> Vec<Found> {
-        if self.index.semantics(file).is_some_and(|s| s.closed_modules)
-            && let Some(language) = self.index.language[file as usize]
-            && let Some(space) = self.index.space_around(file, scope)
-        {
-            let found = self.in_roots(language, space, name);
-            if !found.is_empty() {
-                return found;
-            }
-        }
-        let text = self.index.names.text(name);
-        let is_builtin = self.index.language[file as usize]
-            .is_some_and(|language| RULES[language].library().is_builtin(text));
-        if is_builtin {
-            self.builtin(file, name).into_iter().collect()
-        } else {
-            Vec::new()
-        }
-    }
-
-    pub(crate) fn builtin(&self, file: u32, name: GSym) -> Option<Found> {
-        let language = self.index.language[file as usize]?;
-        Some(Found::Ext {
-            module: self.index.words.prelude[language],
-            name,
-        })
     }
 }

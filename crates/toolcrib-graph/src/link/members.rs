@@ -337,7 +337,7 @@ impl Eval<'_> {
         })
     }
 
-    fn bound_all(&self, nodes: &[NodeId], receiver: &Ty) -> Ty {
+    pub(super) fn bound_all(&self, nodes: &[NodeId], receiver: &Ty) -> Ty {
         Ty::any(
             nodes
                 .iter()
@@ -378,13 +378,15 @@ impl Eval<'_> {
             nodes.retain(|n| !completes(n));
         }
         // A field and a method may share a name.
-        let is_field = |n: &NodeId| index.def(*n).kind == NodeKind::Field;
+        let is_field =
+            |n: &NodeId| matches!(index.def(*n).kind, NodeKind::Field | NodeKind::Constant);
+        let apart = index.semantics(cx.file).is_some_and(|s| s.fields_apart);
+        let want_field = apart && self.wanted == Wanted::Value;
         if nodes.len() > 1 && nodes.iter().any(is_field) && !nodes.iter().all(is_field) {
-            let apart = index.semantics(cx.file).is_some_and(|s| s.fields_apart);
-            let want_field = apart && self.wanted == Wanted::Value;
             nodes.retain(|n| is_field(n) == want_field);
         }
         if !nodes.is_empty() {
+            self.add_inherited_overloads(node, name, &mut nodes);
             return TypeMember::Nodes(nodes);
         }
         let (interfaces, mut outside) = self.relations.interfaces(node);
@@ -401,15 +403,37 @@ impl Eval<'_> {
             let found = self
                 .lookup
                 .in_container(Container::Node(base), name, None, 0);
-            let nodes: Vec<NodeId> = found
+            let mut nodes: Vec<NodeId> = found
                 .iter()
                 .filter_map(|item| match item {
                     Found::Node(node) => Some(*node),
                     _ => None,
                 })
                 .collect();
+            if nodes.is_empty() {
+                nodes.extend(self.relations.added.named(Container::Node(base), name));
+            }
+            if apart && nodes.iter().any(|n| is_field(n) != want_field) {
+                let own: Vec<NodeId> = nodes
+                    .iter()
+                    .copied()
+                    .filter(|n| is_field(n) == want_field)
+                    .collect();
+                if !own.is_empty() {
+                    nodes = own;
+                }
+            }
             if !nodes.is_empty() {
+                self.add_inherited_overloads(base, name, &mut nodes);
                 return TypeMember::Nodes(nodes);
+            }
+        }
+        // What a defined type is underneath.
+        let under = self.underlying(receiver);
+        if under.is_known() && under != *receiver {
+            let lent = self.member(cx, &under, name);
+            if lent.is_known() {
+                return TypeMember::Lent(lent);
             }
         }
         // What the type dereferences to.
@@ -458,7 +482,7 @@ impl Eval<'_> {
     }
 
     /// A member of something in another module.
-    fn outside(&self, module: GSym, name: GSym) -> Ty {
+    pub(super) fn outside(&self, module: GSym, name: GSym) -> Ty {
         if module == self.index().words.opaque {
             return Ty::Unknown;
         }
@@ -472,7 +496,7 @@ impl Eval<'_> {
     }
 
     /// A method that every value has through the library.
-    fn universal(&self, cx: Cx, base: &Ty, name: GSym) -> Option<Ty> {
+    pub(super) fn universal(&self, cx: Cx, base: &Ty, name: GSym) -> Option<Ty> {
         let library = self.library(cx.file)?;
         library
             .is_universal(self.index().names.text(name))

@@ -28,6 +28,8 @@ pub(crate) struct Relations {
     pub(crate) foreign: FxHashMap<(GSym, GSym), Vec<NodeId>>,
     /// Members that extensions define for an interface.
     by_interface: FxHashMap<(NodeId, GSym), Vec<NodeId>>,
+    /// Interfaces that types implement by having their methods.
+    pub(crate) by_shape: FxHashMap<NodeId, Vec<NodeId>>,
     /// Interfaces implemented for every type, by their members' names.
     pub(crate) blanket: FxHashMap<GSym, Vec<NodeId>>,
 }
@@ -176,14 +178,15 @@ impl Relations {
         self.added = Members::new(added);
         let mut nominal: Vec<(NodeId, NodeId)> = Vec::new();
         for (class, bases) in &self.bases {
-            for base in bases {
-                if let Found::Node(base) = base
-                    && index.def(*base).kind == NodeKind::Interface
-                    && index.def(*class).kind != NodeKind::Interface
-                {
-                    nominal.push((*base, *class));
-                }
+            if bases.is_empty() || index.def(*class).kind == NodeKind::Interface {
+                continue;
             }
+            let (line, _) = self.line(*class);
+            nominal.extend(
+                line.into_iter()
+                    .filter(|base| index.def(*base).kind == NodeKind::Interface)
+                    .map(|base| (base, *class)),
+            );
         }
         nominal.sort_unstable();
         for (base, class) in nominal {
@@ -192,8 +195,13 @@ impl Relations {
                 list.push(class);
             }
         }
+        for (interface, ty) in super::shape::implementors(lookup, self) {
+            self.by_shape.entry(ty).or_default().push(interface);
+            self.implementors.entry(interface).or_default().push(ty);
+        }
         for list in self.implementors.values_mut() {
             list.sort_unstable();
+            list.dedup();
         }
     }
 
@@ -261,6 +269,9 @@ impl Relations {
                 own.iter()
                     .filter(|node| is_function(index.def(**node).kind)),
             );
+            if self.by_shape.contains_key(ty) {
+                all.extend(super::shape::method(lookup, self, *ty, name));
+            }
         }
         all.sort_unstable();
         all.dedup();

@@ -154,6 +154,22 @@ impl<'l> Eval<'l> {
             || matches!(&**index.names.text(module), "core" | "alloc")
     }
 
+    /// What a defined type is underneath; unknown for others.
+    pub(super) fn underlying(&mut self, ty: &Ty) -> Ty {
+        let Ty::Inst(node, args) = ty else {
+            return Ty::Unknown;
+        };
+        let (file, ix) = self.index().place_of(*node);
+        let def = self.facts(file).def(ix);
+        if def.kind != NodeKind::Class || !def.ty.is_known() {
+            return Ty::Unknown;
+        }
+        let cx = Cx { file, scope: ix };
+        let under = self.eval(cx, def.ty);
+        let under = self.instance(cx, &under);
+        self.substitute_params(&under, file, def.params, args)
+    }
+
     /// What a loop takes.
     pub(crate) fn element(&mut self, cx: Cx, ty: &Ty) -> Ty {
         self.guarded(Ty::Unknown, |eval| eval.element_inner(cx, ty))
@@ -172,7 +188,10 @@ impl<'l> Eval<'l> {
                         library.element(&shapes, seen)
                     })
                 }
-                Ty::Inst(..) => self.own_element(cx, &part),
+                Ty::Inst(..) => match self.underlying(&part) {
+                    Ty::Unknown => self.own_element(cx, &part),
+                    under => self.element(cx, &under),
+                },
                 _ => Ty::Unknown,
             };
             all.push(element);
@@ -218,6 +237,11 @@ impl<'l> Eval<'l> {
                     })
                 }
                 Ty::Inst(..) => {
+                    let under = self.underlying(&part);
+                    if under.is_known() {
+                        all.push(self.guarded(Ty::Unknown, |eval| eval.indexed(cx, &under)));
+                        continue;
+                    }
                     let name = self.index().words.get_item;
                     match self.member(cx, &part, name) {
                         Ty::Bound(node, receiver) => self.result_of(node, &receiver),

@@ -4,7 +4,7 @@ use super::eval::{Cx, Eval, is_type};
 use super::index::GSym;
 use super::lookup::Via;
 use super::value::Ty;
-use crate::facts::{Call, Term};
+use crate::facts::{Call, Flags, Term};
 use crate::model::{NodeId, NodeKind, Origin, SiteState};
 
 /// What a callee may be.
@@ -28,6 +28,24 @@ impl Eval<'_> {
         let ty = self.eval(cx, call.callee);
         let mut targets = Targets::default();
         self.collect(cx, &ty, &mut targets, 0);
+        if let Some(given) = call.given {
+            // What takes another number of arguments is no target, and a
+            // constructor stands before its type.
+            targets
+                .nodes
+                .retain(|(node, _)| self.fits(*node, usize::from(given)));
+            let index = self.index();
+            let owners: Vec<NodeId> = targets
+                .nodes
+                .iter()
+                .filter(|(node, _)| super::relations::is_function(index.def(*node).kind))
+                .map(|(node, _)| {
+                    let (file, ix) = index.place_of(*node);
+                    index.node(file, self.facts(file).def(ix).parent)
+                })
+                .collect();
+            targets.nodes.retain(|(node, _)| !owners.contains(node));
+        }
         self.decide(targets)
     }
 
@@ -148,6 +166,13 @@ impl Eval<'_> {
             return false;
         }
         match receiver {
+            // What embeds or inherits a method without a body borrows no definition.
+            Ty::Inst(..)
+                if def.flags.has(Flags::ABSTRACT)
+                    && index.semantics(file).is_some_and(|s| !s.closed_modules) =>
+            {
+                true
+            }
             Ty::Inst(node, _) => is_open(*node),
             Ty::Ext { .. } | Ty::Tuple(_) | Ty::Closure(_) => false,
             _ => true,

@@ -21,6 +21,8 @@ pub(crate) struct Space {
     /// The qualified name of what is in it, without its own.
     pub(crate) prefix: String,
     pub(crate) children: FxHashMap<String, SpaceIx>,
+    /// The name it gives itself, where that need not be the last of its path.
+    pub(crate) own_name: String,
     /// Files whose top-level definitions are its members.
     pub(crate) files: Vec<u32>,
 }
@@ -66,6 +68,7 @@ impl Placement<'_> {
             is_root: false,
             prefix: prefix.to_string(),
             children: FxHashMap::default(),
+            own_name: String::new(),
             files: Vec::new(),
         });
         ix
@@ -100,6 +103,7 @@ impl Placement<'_> {
             is_root: false,
             prefix,
             children: FxHashMap::default(),
+            own_name: String::new(),
             files: Vec::new(),
         });
         self.attach(parent, name, ix);
@@ -112,6 +116,11 @@ impl Placement<'_> {
             .children
             .entry(name.to_string())
             .or_insert(child);
+    }
+
+    /// Says what a module calls itself.
+    pub(crate) fn say_name(&mut self, space: SpaceIx, name: &str) {
+        self.spaces.list[space.0 as usize].own_name = name.to_string();
     }
 
     /// Puts a module inside another without a name of its own in its members'.

@@ -77,7 +77,9 @@ impl Ty {
             0 => Ty::Unknown,
             1 => flat.swap_remove(0),
             _ => {
-                flat.truncate(8);
+                // Overloads are told apart later, by their arguments.
+                let named = |ty: &Ty| matches!(ty, Ty::Bound(..) | Ty::Def(..));
+                flat.truncate(if flat.iter().all(named) { 16 } else { 8 });
                 Ty::Any(flat.into())
             }
         }

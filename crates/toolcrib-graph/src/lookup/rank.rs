@@ -19,7 +19,7 @@ use crate::model::{FileId, NodeId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Match {
-    /// The name, ignoring case.
+    /// The name, ignoring case, or the whole qualified name as it is written.
     Name,
     /// The qualified name, or its end after a separator.
     QualifiedName,
@@ -127,7 +127,8 @@ impl Ranking<'_> {
         if let Some(id) = graph.by_qualified_name(bare)
             && is_symbol(graph.node(id).kind)
         {
-            self.mark(id, Match::QualifiedName);
+            // Others may differ in case alone: a type and a field of that type.
+            self.mark(id, Match::Name);
         }
         if !lower.is_empty() {
             let prefixed = index.prefixed(&lower);

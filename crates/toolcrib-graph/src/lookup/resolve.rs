@@ -56,6 +56,8 @@ impl Lookup {
         }
         let unified = separators_unified(name);
         let bare = unified.rsplit('.').next().unwrap_or("");
+        // What tells namesakes apart is not part of the name.
+        let bare = bare.split('~').next().unwrap_or(bare);
         let mut tails: Vec<NodeId> = Vec::new();
         if unified.is_empty() {
             return tails;
@@ -69,6 +71,10 @@ impl Lookup {
             if bare == unified || ends_in_name(&theirs, &unified) {
                 tails.push(id);
             }
+        }
+        if tails.is_empty() {
+            // Names that hold separators themselves: routes.
+            tails.extend(self.index.named(&name.to_lowercase()));
         }
         tails.sort_unstable();
         let cased: Vec<NodeId> = tails

@@ -32,7 +32,17 @@ fn g02_broken_syntax_keeps_the_rest_of_the_file() {
             "fn before() {}\nfn broken( {{{ \n}}\nfn after() { before() }\n",
         ),
         (
-            "c.ts",
+            "c.go",
+            "package c\nfunc before() {}\nfunc broken( {\n}\ntype T struct { a int b }\nfunc after() { before() }\n",
+        ),
+        (
+            "D.java",
+            "class D {\n int before() {}\n void broken(int {\n }\n int after() { before() }\n}\n",
+        ),
+        ("empty.go", ""),
+        ("Empty.java", "\n"),
+        (
+            "e.ts",
             "function before() {}\nfunction broken( {{{ \n}}\nfunction after() { before() }\n",
         ),
         ("empty.ts", ""),
@@ -41,15 +51,19 @@ fn g02_broken_syntax_keeps_the_rest_of_the_file() {
     ]);
     let snapshot = load(dir.path());
     assert!(has(&snapshot, "a.before") && has(&snapshot, "a.after"));
+    assert!(has(&snapshot, "c.before") && has(&snapshot, "c.after"));
+    assert!(has(&snapshot, "D.before") && has(&snapshot, "D.after"));
     assert!(has(&snapshot, "b::before"));
-    assert!(has(&snapshot, "c.before"));
-    assert_eq!(snapshot.graph.files().len(), 6);
+    assert!(has(&snapshot, "e.before"));
+    assert_eq!(snapshot.graph.files().len(), 10);
     assert_eq!(
         problems(&snapshot),
         [
+            "D.java SyntaxErrors",
             "a.py SyntaxErrors",
             "b.rs SyntaxErrors",
-            "c.ts SyntaxErrors"
+            "c.go SyntaxErrors",
+            "e.ts SyntaxErrors"
         ]
     );
 }
@@ -150,6 +164,52 @@ fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
         classes.push_str(&format!("{}class C{level}:\n", " ".repeat(level)));
     }
     classes.push_str(&format!("{}pass\ndef after(): pass\n", " ".repeat(200)));
+    let go = |inside: &str, left: &str, middle: &str, right: &str| {
+        format!(
+            "package p\nfunc deep() {{ {inside}{}{middle}{} }}\nfunc after() {{ deep() }}\n",
+            left.repeat(depth),
+            right.repeat(depth)
+        )
+    };
+    let java = |inside: &str, left: &str, middle: &str, right: &str| {
+        format!(
+            "class T {{\n void deep() {{ {inside}{}{middle}{} }}\n void after() {{ deep(); }}\n}}\n",
+            left.repeat(depth),
+            right.repeat(depth)
+        )
+    };
+    let nested = [
+        ("go_calls/a.go", go("", "f(", "1", ")")),
+        ("go_chain/a.go", go("a", ".b()", "", "")),
+        ("go_types/a.go", go("var x ", "[]", "int", "")),
+        ("go_blocks/a.go", go("", "{", "", "}")),
+        ("go_closures/a.go", go("", "func() {", "", "}()\n")),
+        ("go_literals/a.go", go("_ = []T", "{", "", "}")),
+        (
+            "go_switches/a.go",
+            go("", "switch x := y.(type) { case T: ", "", "}"),
+        ),
+        ("java_calls/T.java", java("", "f(", "1", ");")),
+        ("java_chain/T.java", java("a", ".b()", ";", "")),
+        ("java_types/T.java", java("", "L<", "T", "> x;")),
+        (
+            "java_lambdas/T.java",
+            java("x = ", "() -> ", "1", "").replace("1", "1;"),
+        ),
+        ("java_classes/T.java", java("", "new T() {{ ", "", "}};")),
+        (
+            "java_ifs/T.java",
+            java("", "if (o instanceof T t) {", "", "}"),
+        ),
+        ("java_casts/T.java", java("x = ", "(T) ", "1;", "")),
+    ];
+    for (path, text) in &nested {
+        let dir = tree(&[(path, text), ("good.py", "def good(): pass\n")]);
+        let snapshot = load(dir.path());
+        assert!(has(&snapshot, "good.good"), "{path}");
+        assert_eq!(snapshot.graph.files().len(), 2, "{path}");
+        crate::states::check_invariants(&snapshot.graph);
+    }
     let dir = tree(&[
         ("parens.py", &parens),
         ("calls.py", &calls),
@@ -288,6 +348,21 @@ fn g02_values_that_lead_to_themselves_end() {
              type T = T; type U<V> = W<V>; type W<V> = U<V>;\n\
              trait P: Q {} trait Q: P {}\nfn f(t: T, u: U<u8>, p: &dyn P) { t.go(); u.go(); p.go(); X::go(); }\n\
              struct S; impl std::ops::Deref for S { type Target = S; }\nfn g(s: S) { s.go(); }\n",
+        ),
+        (
+            "g/g.go",
+            "package g\nimport . \"g\"\nimport g \"g\"\ntype A B\ntype B A\ntype C = D\ntype D = C\n\
+             type E struct { F; *E }\ntype F struct { E }\ntype I interface { J }\ntype J interface { I }\n\
+             type L []L\ntype M map[M]M\nvar x, y = y, x\nvar z = z.z()\nfunc (a A) f() A { return a.f().g() }\n\
+             func h(a A, c C, e E, i I, l L) { a.go_(); c.go_(); e.go_(); i.go_(); l[0][0].go_(); x.go_(); g.g.go_()\n\
+             for k, v := range l { k.x(); v = v[0]; v.x() }\nw := w\nw.x() }\n",
+        ),
+        (
+            "A.java",
+            "import static p.A.*; import p.*;\nclass A extends B { A a = a.a; A f() { return f().g().f(); } void f(int i) { super.f(); f(1, 2); go(); } }\n\
+             class B extends A { B b = b; class B extends A.B {} }\ninterface C extends D { default void go() { go(); } }\ninterface D extends C {}\n\
+             class G<T extends G<T>> { T t; void go() { t.t.t.go(); t.no(); } }\nclass H extends H.I { class I {} }\n\
+             enum E { X { void go() { X.go(); go(); } }; E e = X; }\nrecord R(R r) { R r() { return r.r(); } }\n",
         ),
     ]);
     crate::states::check_invariants(&load(dir.path()).graph);
@@ -454,15 +529,15 @@ fn apply(bytes: &mut Vec<u8>, change: &Change) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn g02_mutated_files_never_panic_and_never_lose_others(
-        sample_of in 0usize..3,
+        which_sample in 0usize..5,
         which in any::<usize>(),
         changes in proptest::collection::vec(change(), 1..6),
     ) {
-        let name = ["sample_python", "sample_rust", "sample_ts"][sample_of];
+        let name = ["sample_python", "sample_rust", "sample_ts", "sample_go", "sample_java"][which_sample];
         let mut files = sample(name);
         let which = which % files.len();
         for change in &changes {

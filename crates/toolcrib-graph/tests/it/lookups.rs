@@ -202,6 +202,51 @@ fn g09_neighbors_on_python() {
 }
 
 #[test]
+fn lookups_on_go() {
+    let lookup = sample("sample_go");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            search("Push"),
+            search("Queue.Push"),
+            search("queue is full"),
+            search_kind("/", "route", "api"),
+            explore("queue/null.go"),
+            explore("example.com/relay/queue.Queue"),
+            explore("main -> Priority.String"),
+            neighbors("Sink.Push"),
+            neighbors("Queue.Len"),
+            neighbors("GET /v1/sizes/:topic"),
+            neighbors("Cache.Write"),
+            read("queue/queue.go", 36, Some(38)),
+            files(Some("queue"), None),
+        ]
+    ));
+}
+
+#[test]
+fn lookups_on_java() {
+    let lookup = sample("sample_java");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            search("title"),
+            search("Desk.lend"),
+            search("how long kept"),
+            search_kind("lends", "test", "src/test"),
+            explore("src/main/java/org/library/lending/Shelf.java"),
+            explore("org.library.lending.Desk"),
+            explore("lendsOnce -> mayLend"),
+            neighbors("Item.title"),
+            neighbors("Base.weight"),
+            neighbors("Desk.count~2"),
+            neighbors("Shelf.add"),
+            files(Some("src/test"), None),
+        ]
+    ));
+}
+
+#[test]
 fn g10_files_of_both() {
     let calls = [
         files(None, None),
@@ -218,7 +263,13 @@ fn g10_files_of_both() {
 
 #[test]
 fn g09_every_symbol_is_found_by_its_names() {
-    for name in ["sample_rust", "sample_python", "sample_ts"] {
+    for name in [
+        "sample_rust",
+        "sample_python",
+        "sample_ts",
+        "sample_go",
+        "sample_java",
+    ] {
         let lookup = sample(name);
         for node in lookup.graph().nodes() {
             if node.kind == NodeKind::Import {
@@ -240,7 +291,13 @@ fn g09_every_symbol_is_found_by_its_names() {
 
 #[test]
 fn g15_every_place_in_an_answer_is_one_that_exists() {
-    for name in ["sample_rust", "sample_python", "sample_ts"] {
+    for name in [
+        "sample_rust",
+        "sample_python",
+        "sample_ts",
+        "sample_go",
+        "sample_java",
+    ] {
         let lookup = sample(name);
         let mut places = 0;
         for node in lookup.graph().nodes() {

@@ -160,12 +160,240 @@ pub fn run(map: &HashMap<String, u8>, m: std::sync::Mutex<u8>, text: &str) {
 }
 
 #[test]
+fn go_library_methods_are_not_project_methods() {
+    let dir = tree(&[
+        ("go.mod", "module example.com/app\n"),
+        (
+            "pool/pool.go",
+            "\
+package pool
+
+import (
+	\"bytes\"
+	. \"strings\"
+	str \"strings\"
+	\"sync\"
+
+	\"github.com/other/pool\"
+)
+
+type Pool struct {
+	sync.Mutex
+	held *bytes.Buffer
+}
+
+func (p *Pool) Get() *Pool          { return p }
+func (p *Pool) Write(b []byte)      {}
+func (p *Pool) String() string      { return \"\" }
+func (p *Pool) Do(f func())         {}
+func (p *Pool) Add(n int)           {}
+func (p *Pool) Error() string       { return \"\" }
+func (p *Pool) Trim(s string)       {}
+func Split(s string) []string       { return nil }
+func Repeat(s string, n int) string { return s }
+
+func use(other interface{ Get() int }, unknown any, err error) {
+	var once sync.Once
+	once.Do(func() {})
+	var group sync.WaitGroup
+	group.Add(1)
+	buffer := &bytes.Buffer{}
+	buffer.Write(nil)
+	_ = buffer.String()
+	p := &Pool{held: buffer}
+	p.Lock()
+	p.held.Write(nil)
+	_ = err.Error()
+	str.Split(\"a\", \"b\")
+	TrimSpace(\" \")
+	made := pool.New()
+	made.Get()
+	other.Get()
+	len := func(s string) int { return 0 }
+	len(\"\")
+	shared := sync.Pool{New: func() any { return p }}
+	shared.Get().(*bytes.Buffer).String()
+	each(shared.Get()).Add(1)
+	for _, f := range []func(){} {
+		f()
+	}
+}
+
+func each(v any) *bytes.Buffer { return nil }
+",
+        ),
+    ]);
+    let graph = load(dir.path()).graph;
+    let own = "example.com/app/pool";
+    for name in [
+        "Pool.Get",
+        "Pool.Write",
+        "Pool.String",
+        "Pool.Do",
+        "Pool.Add",
+        "Pool.Error",
+        "Pool.Trim",
+        "Split",
+        "Repeat",
+    ] {
+        assert_eq!(
+            callers(&graph, &format!("{own}.{name}")),
+            [""; 0],
+            "{}",
+            sites(&graph)
+        );
+    }
+    let external = |callee: &str| {
+        let site = graph.sites().iter().find(|s| &*s.callee == callee).unwrap();
+        match &site.state {
+            SiteState::External { module } => module.to_string(),
+            other => format!("{other:?}"),
+        }
+    };
+    for (callee, module) in [
+        ("once.Do", "sync"),
+        ("group.Add", "sync"),
+        ("buffer.Write", "bytes"),
+        ("p.Lock", "sync"),
+        ("p.held.Write", "bytes"),
+        ("err.Error", "builtin"),
+        ("str.Split", "strings"),
+        ("TrimSpace", "strings"),
+        ("pool.New", "github.com/other/pool"),
+        ("made.Get", "github.com/other/pool"),
+        ("shared.Get", "sync"),
+        ("each(shared.Get()).Add", "bytes"),
+    ] {
+        assert_eq!(external(callee), module, "{callee}");
+    }
+    let unresolved = |callee: &str| {
+        let site = graph.sites().iter().find(|s| &*s.callee == callee).unwrap();
+        site.state == SiteState::Unresolved
+    };
+    assert!(unresolved("other.Get") && unresolved("len") && unresolved("f"));
+}
+
+#[test]
+fn java_library_methods_are_not_project_methods() {
+    let dir = tree(&[
+        (
+            "src/app/Pool.java",
+            "\
+package app;
+
+import static org.assertj.Assertions.*;
+import java.util.*;
+import java.util.concurrent.locks.Lock;
+import org.slf4j.Logger;
+
+class Pool extends org.base.Shared {
+    void lock() {}
+    void get(Object key) {}
+    void add(Object item) {}
+    void info(String text) {}
+    int length() { return 0; }
+    void run() {}
+    void close() {}
+    void isEqualTo(Object o) {}
+    static void parse(String s) {}
+    void size(int a) {}
+
+    void use(Lock held, Logger log, Map<String, Integer> map, Object unknown, var odd) throws Exception {
+        held.lock();
+        map.get(\"a\");
+        new ArrayList<String>().add(\"a\");
+        log.info(\"a\");
+        \"a\".length();
+        Thread worker = new Thread(() -> {});
+        worker.run();
+        unknown.close();
+        odd.run();
+        odd.field.lock();
+        assertThat(1).isEqualTo(2);
+        Integer.parse(\"1\");
+        shared();
+        size();
+        Object list = map.values();
+        ((List<?>) list).add(null);
+        for (var entry : map.entrySet()) entry.getValue().length();
+        missing.lock();
+    }
+}
+",
+        ),
+    ]);
+    let graph = load(dir.path()).graph;
+    for name in [
+        "lock",
+        "get",
+        "add",
+        "info",
+        "length",
+        "run",
+        "close",
+        "isEqualTo",
+        "parse",
+        "size",
+    ] {
+        assert_eq!(
+            callers(&graph, &format!("app.Pool.{name}")),
+            [""; 0],
+            "{}",
+            sites(&graph)
+        );
+    }
+    let external = |callee: &str| {
+        let site = graph.sites().iter().find(|s| &*s.callee == callee).unwrap();
+        match &site.state {
+            SiteState::External { module } => module.to_string(),
+            other => format!("{other:?}"),
+        }
+    };
+    for (callee, module) in [
+        ("held.lock", "java.util.concurrent.locks"),
+        ("map.get", "java.util"),
+        ("log.info", "org.slf4j"),
+        ("\"a\".length", "java.lang"),
+        ("worker.run", "java.lang"),
+        ("assertThat", "org.base"),
+        ("Integer.parse", "java.lang"),
+        ("shared", "org.base"),
+    ] {
+        assert_eq!(external(callee), module, "{callee}\n{}", sites(&graph));
+    }
+    for callee in [
+        "unknown.close",
+        "odd.run",
+        "odd.field.lock",
+        "missing.lock",
+        "size",
+    ] {
+        assert_eq!(
+            external(callee),
+            "Unresolved",
+            "{callee}\n{}",
+            sites(&graph)
+        );
+    }
+}
+
+#[test]
 fn the_samples_plant_phantoms_too() {
     let rust = load(fixture("sample_rust")).graph;
     assert_eq!(
         callers(&rust, "pantry::report::table::Table::push"),
         ["pantry::report::render"]
     );
+    let go = load(fixture("sample_go")).graph;
+    for name in ["Write", "Close", "Lock", "Encode"] {
+        let name = format!("example.com/relay/api.Cache.{name}");
+        assert_eq!(callers(&go, &name), [""; 0]);
+    }
+    let java = load(fixture("sample_java")).graph;
+    for name in ["get", "add", "lock", "getMessage"] {
+        let name = format!("org.library.lending.Shelf.{name}");
+        assert_eq!(callers(&java, &name), [""; 0]);
+    }
     let python = load(fixture("sample_python")).graph;
     assert_eq!(callers(&python, "ledger.accounts.Account.append"), [""; 0]);
     assert_eq!(

@@ -115,6 +115,23 @@ fn count_python(text: &str) -> usize {
     count_kind(parse(&language, text).root_node(), &["call"])
 }
 
+/// Calls of Go source, conversions to types that are no names included.
+fn count_go(text: &str) -> usize {
+    let language: Language = tree_sitter_go::LANGUAGE.into();
+    let kinds = ["call_expression", "type_conversion_expression"];
+    count_kind(parse(&language, text).root_node(), &kinds)
+}
+
+fn count_java(text: &str) -> usize {
+    let language: Language = tree_sitter_java::LANGUAGE.into();
+    let kinds = [
+        "method_invocation",
+        "object_creation_expression",
+        "explicit_constructor_invocation",
+    ];
+    count_kind(parse(&language, text).root_node(), &kinds)
+}
+
 /// Calls, `new` expressions and tagged templates.
 fn count_script(path: &str, text: &str) -> usize {
     let language: Language = match path.rsplit('.').next() {
@@ -133,6 +150,8 @@ fn count_all(graph: &CodeGraph) -> usize {
         .map(|file| match file.path.rsplit('.').next() {
             Some("rs") => count_rust(&file.text),
             Some("py") => count_python(&file.text),
+            Some("go") => count_go(&file.text),
+            Some("java") => count_java(&file.text),
             Some("ts" | "tsx" | "js") => count_script(&file.path, &file.text),
             _ => 0,
         })
@@ -141,7 +160,13 @@ fn count_all(graph: &CodeGraph) -> usize {
 
 #[test]
 fn every_call_expression_is_a_site_in_one_state() {
-    for name in ["sample_rust", "sample_python", "sample_ts"] {
+    for name in [
+        "sample_rust",
+        "sample_python",
+        "sample_ts",
+        "sample_go",
+        "sample_java",
+    ] {
         let snapshot = load(fixture(name));
         check_invariants(&snapshot.graph);
         assert_eq!(
@@ -179,6 +204,45 @@ fn f() -> impl Fn() {
     if let Some(q) = eleven() { twelve(q) }
 }
 ";
+    let go = "\
+package c
+var a, b = first(second())
+const size = len(\"x\")
+type T struct { f [cap(list)]int }
+func f() (n int) {
+	defer func() { recover() }()
+	go worker(<-next())
+	if v, ok := look()[key()].(T); ok { v.run()() }
+	for i, x := range items() { use(i, x) }
+	switch y := kind().(type) { case int: return int(one()) + y; default: other() }
+	select { case z := <-ch(): take(z); case out() <- in(): }
+	m := map[string]func(){\"a\": bind(T{f: fill()})}
+	m[\"a\"]()
+	return *(*int)(unsafe.Pointer(&n)) + Sum[int](List[int](nil), []byte(text())...)
+label:
+	goto label
+}
+";
+    let java = "\
+class D<T extends E> extends F<G> {
+    static int n = size(), m = new int[rows()].length;
+    static { init(); }
+    { each(this::x, E::new); }
+    D() { this(first()); }
+    D(int i) { super(second(i)); }
+    @A(name = \"x\") <U> U call(U... us) throws X {
+        outer: for (int i = from(); i < to(); i = step(i)) { continue outer; }
+        for (var u : items()) use(u);
+        try (var r = open()) { r.read().close(); } catch (X | Y e) { e.print(); } finally { done(); }
+        switch (kind()) { case ONE -> one(); case P(var a, int b) when ok(a) -> two(); default -> yield(); }
+        Runnable later = () -> { run(); };
+        new Thread(new Runnable() { public void run() { inner(); } }).start();
+        D.super.call(); super.<U>call(); new D<>(1) {{ add(1); }}; outer.new Inner(2);
+        assert check() : message();
+        return o instanceof String s && s.isEmpty() ? (U) cast() : this.<U>pick(ternary())[index()];
+    }
+}
+";
     let script = "\
 @decorate(one())
 class A extends mixed(B, two()) implements C {
@@ -203,13 +267,20 @@ function* gen() { yield* aa(yield bb()); }
     let dir = tree(&[
         ("a.py", python),
         ("b.rs", rust),
-        ("c.ts", script),
-        ("d.jsx", "const a = <B c={d()}>{e(<F g={h()} />)}</B>;\n"),
+        ("c.go", go),
+        ("D.java", java),
+        ("e.ts", script),
+        ("f.jsx", "const a = <B c={d()}>{e(<F g={h()} />)}</B>;\n"),
     ]);
     let graph = load(dir.path()).graph;
     check_invariants(&graph);
     assert_eq!(
         graph.sites().len(),
-        count_python(python) + count_rust(rust) + count_script("c.ts", script) + 3
+        count_python(python)
+            + count_rust(rust)
+            + count_go(go)
+            + count_java(java)
+            + count_script("c.ts", script)
+            + 3
     );
 }
