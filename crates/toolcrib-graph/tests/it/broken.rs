@@ -384,6 +384,32 @@ fn g02_hundreds_of_globs_in_circles_end() {
 }
 
 #[test]
+fn g02_files_that_import_themselves_many_times_end() {
+    let many = |text: &str| text.repeat(12);
+    let script = many(
+        "import { x } from './a';\nimport y from './a';\nexport { x, z } from './a';\nexport * from './a';\n",
+    );
+    let python = many("from b import x\nfrom .b import x, y\nfrom b import *\n");
+    let java = many("import p.A.x;\nimport p.A;\nimport static p.A.*;\nimport p.*;\n");
+    let go = many("import \"d\"\nimport . \"d\"\nimport x \"d\"\n");
+    let dir = tree(&[
+        ("a.ts", &format!("{script}x.go(); y.go(); z();\n")),
+        ("b.py", &format!("{python}x.go()\ny()\n")),
+        (
+            "p/A.java",
+            &format!(
+                "package p;\n{java}class A extends A {{ A x = x.x; void go() {{ go(); }} }}\n"
+            ),
+        ),
+        (
+            "d/d.go",
+            &format!("package d\n{go}func f() {{ x.x.f(); d.f(); y() }}\n"),
+        ),
+    ]);
+    crate::states::check_invariants(&load(dir.path()).graph);
+}
+
+#[test]
 fn g02_five_megabytes_on_one_line_are_left_out_by_size() {
     let dir = tree(&[
         ("good.py", "x = 1\n"),
