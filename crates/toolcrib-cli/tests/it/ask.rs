@@ -10,7 +10,7 @@ fn a_question_is_answered_offline_with_places_that_exist() {
     assert!(ran.stdout.contains("src/cut.rs:4-10"), "{}", ran.stdout);
     assert!(
         ran.stdout
-            .contains("Truncates the result of a tool at `cap` characters."),
+            .contains("Truncates the result of a tool at cap characters."),
         "{}",
         ran.stdout
     );

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use toolcrib_core::{
-    Block, Finish, History, Message, Model as _, Reply, Request, Schema, ToolCall, ToolChoice,
-    ToolName, ToolResult, ToolSpec, TurnPlan,
+    Finish, History, Message, Model as _, Reply, Request, Schema, ToolCall, ToolChoice, ToolName,
+    ToolResult, ToolSpec, TurnPlan,
 };
 
 use super::Navigator;
