@@ -68,8 +68,8 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Status {
         format!("{}  {first}", docs[doc].name)
     };
     if args.json {
-        let names = |docs_: &[usize]| -> Vec<String> {
-            docs_
+        let names = |places: &[usize]| -> Vec<String> {
+            places
                 .iter()
                 .map(|&doc| docs[doc].name.to_string())
                 .collect()

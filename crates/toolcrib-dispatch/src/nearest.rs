@@ -27,7 +27,7 @@ pub(crate) fn nearest<'a>(
 
 /// Smaller is nearer; `None` is too far to be meant.
 fn score(wanted: &[char], name: &[char]) -> Option<usize> {
-    let distance = edits(wanted, name);
+    let distance = strsim::generic_damerau_levenshtein(wanted, name);
     let close = distance <= (wanted.len().max(name.len()) / 3).max(1);
     if close {
         return Some(distance);
@@ -49,25 +49,6 @@ fn fold(name: &str) -> Vec<char> {
         .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '/' | ':'))
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours.
-fn edits(a: &[char], b: &[char]) -> usize {
-    let width = b.len() + 1;
-    let mut before = vec![0; width];
-    let mut last: Vec<usize> = (0..width).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; width];
-        for j in 1..=b.len() {
-            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

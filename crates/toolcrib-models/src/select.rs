@@ -237,6 +237,11 @@ fn ollama_url(host: &str) -> String {
 }
 
 fn unknown(provider: &str) -> String {
+    // A word this long is no slip of a provider's name, whatever it is.
+    let distance = |word: &str, provider: &str| match provider.len() {
+        0..=64 => strsim::levenshtein(word, provider),
+        _ => usize::MAX,
+    };
     let words = || PROVIDERS.iter().chain(&ELSEWHERE).map(|(word, _)| *word);
     let close = words().min_by_key(|word| distance(word, provider));
     let hint = match close.filter(|word| distance(word, provider) <= 3) {
@@ -248,21 +253,6 @@ fn unknown(provider: &str) -> String {
     };
     let shown = crate::chat::excerpt(provider);
     format!("there is no provider \"{shown}\"; {hint}")
-}
-
-/// How many characters must be added, dropped or replaced.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
