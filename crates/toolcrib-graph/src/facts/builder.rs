@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::{
-    Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange, Local, Sym,
-    Term, TermId, TextFact, TypeParam, Use, Value,
+    Assigned, Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange,
+    Local, Slot, Sym, Term, TermId, TextFact, TypeParam, Use, Value,
 };
 use crate::model::{NodeKind, Span, Str, TextKind};
 
@@ -77,6 +77,7 @@ impl<'s> Builder<'s> {
             bases: ListRange::default(),
             params: (0, 0),
             arity: None,
+            shape: None,
         });
         builder.stack.push(Open {
             def: DefIx::ROOT,
@@ -175,6 +176,15 @@ impl<'s> Builder<'s> {
         self.facts.terms[id.0 as usize]
     }
 
+    /// The first of a list that is not empty.
+    pub(crate) fn first_of(&self, range: ListRange) -> TermId {
+        self.facts
+            .list(range)
+            .first()
+            .copied()
+            .unwrap_or(TermId::UNKNOWN)
+    }
+
     pub(crate) fn list(&mut self, terms: &[TermId]) -> ListRange {
         let start = self.facts.lists.len() as u32;
         self.facts.lists.extend_from_slice(terms);
@@ -210,6 +220,7 @@ impl<'s> Builder<'s> {
             bases: ListRange::default(),
             params: (at, at),
             arity: None,
+            shape: None,
         });
         ix
     }
@@ -360,6 +371,23 @@ impl<'s> Builder<'s> {
     pub(crate) fn handed(&mut self, handed: Handed) {
         if handed.term.is_known() {
             self.facts.handed.push(handed);
+        }
+    }
+
+    /// Records that a field is given a name that may be a function's.
+    pub(crate) fn assigned(&mut self, target: TermId, value: TermId) {
+        self.slot(Slot::Member(target), value);
+    }
+
+    /// The same for the field of a type at a place.
+    pub(crate) fn placed(&mut self, ty: TermId, place: usize, value: TermId) {
+        self.slot(Slot::Place(ty, place.min(250) as u8), value);
+    }
+
+    fn slot(&mut self, slot: Slot, value: TermId) {
+        if value.is_known() {
+            let scope = self.scope();
+            self.facts.assigned.push(Assigned { scope, slot, value });
         }
     }
 

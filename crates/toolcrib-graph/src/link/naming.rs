@@ -10,6 +10,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
+use super::Home;
 use super::index::Index;
 use crate::facts::{DefIx, ExtIx, FileFacts, Flags, Term, TermId};
 use crate::model::{NodeId, NodeKind, Str};
@@ -77,7 +78,17 @@ fn qualify(
             .ext
             .and_then(|ext| extended.get(&(file, ext)).copied())
             .filter(|target| *target != node);
+        let home = def.ext.and_then(|ext| index.spaces.homes.get(&(file, ext)));
+        // A namespace's name is the same wherever it is opened.
+        let opened = match home {
+            Some(Home::Space(space)) => Some(*space),
+            _ if index.textual(file) && def.ext.is_none() => {
+                index.spaces.of_def.get(&(file, def.parent)).copied()
+            }
+            _ => None,
+        };
         let outer = match target {
+            _ if opened.is_some() => None,
             Some(target) => Some(target),
             None if def.parent == DefIx::ROOT => None,
             None => Some(index.node(file, def.parent)),
@@ -92,7 +103,8 @@ fn qualify(
                 }
             }
             Some(outer) => qualified[outer.0 as usize].clone(),
-            None => index.spaces.of_file[file as usize]
+            None => opened
+                .or(index.spaces.of_file[file as usize])
                 .map(|space| index.spaces.get(space).prefix.clone())
                 .unwrap_or_default(),
         };
@@ -101,6 +113,7 @@ fn qualify(
             name.push_str(separator);
         }
         if target.is_none()
+            && opened.is_none()
             && let Some(ext) = def.ext
         {
             name.push_str(&impl_notation(facts, ext));
