@@ -227,6 +227,8 @@ pub(crate) struct Call {
     pub(crate) is_macro: bool,
     /// How many arguments it passes, where that tells overloads apart.
     pub(crate) given: Option<u8>,
+    /// What it passes, where that can tell what is called.
+    pub(crate) args: ListRange,
 }
 
 /// One mention of a name that is not the callee of a call.

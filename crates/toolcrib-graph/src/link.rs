@@ -17,6 +17,7 @@ mod index;
 mod library;
 mod lookup;
 mod members;
+mod merge;
 mod naming;
 mod paths;
 mod relations;

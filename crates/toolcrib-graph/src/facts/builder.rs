@@ -334,6 +334,7 @@ impl<'s> Builder<'s> {
             callee: term,
             is_macro,
             given: None,
+            args: ListRange::default(),
         });
     }
 
@@ -341,6 +342,14 @@ impl<'s> Builder<'s> {
     pub(crate) fn given(&mut self, count: usize) {
         if let Some(call) = self.facts.calls.last_mut() {
             call.given = Some(count.min(254) as u8);
+        }
+    }
+
+    /// Says what the call recorded last passes.
+    pub(crate) fn passes(&mut self, args: &[TermId]) {
+        let args = self.list(args);
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.args = args;
         }
     }
 

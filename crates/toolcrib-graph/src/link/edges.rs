@@ -26,8 +26,9 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
     let lookup = Lookup::new(index);
     let mut relations = Relations::new(&lookup);
     relations.joined.assigned = super::virtuals::assigned(&lookup, &relations);
+    let merge = super::merge::Merge::new(index, &relations);
     let (names, linked) = rayon::join(
-        || name_all(index, &relations.extended),
+        || name_all(index, &relations.extended, |node| merge.drops(node)),
         || -> Vec<(Vec<Edge>, Vec<CallSite>)> {
             (0..index.files.len() as u32)
                 .into_par_iter()
@@ -73,6 +74,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
                 doc: def.doc.clone(),
                 exported: def.exported,
                 parent,
+                declared: Box::default(),
             });
         }
         parts.texts.extend(facts.texts.iter().map(|text| Text {
@@ -86,6 +88,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
         parts.edges.extend(edges);
         parts.sites.extend(sites);
     }
+    merge.apply(&mut parts);
     parts
 }
 

@@ -353,7 +353,7 @@ impl<'l> Eval<'l> {
             ix = def.parent;
         }
         if index.textual(cx.file) {
-            return self.included_name(cx, name);
+            return self.included_name(cx, name, at == 0);
         }
         if semantics.open_classes
             && let Some(found) = self.inherited(cx, name)

@@ -6,6 +6,7 @@ use super::lookup::{Found, Via};
 use super::members::TypeMember;
 use super::relations::is_function;
 use super::sites::{Targets, origin};
+use super::textual::leads_on;
 use super::value::{Ty, no_args};
 use crate::facts::{Call, DefIx, Sym, Term, TermId};
 use crate::model::{NodeId, NodeKind, SiteState};
@@ -32,7 +33,8 @@ impl Eval<'_> {
 
     /// A bare name: of the functions and classes around it with their bases, of
     /// the namespaces, of the language.
-    pub(super) fn included_name(&mut self, cx: Cx, name: GSym) -> Ty {
+    /// Before `::` only types and namespaces are meant.
+    pub(super) fn included_name(&mut self, cx: Cx, name: GSym, before_path: bool) -> Ty {
         for container in self.lookup.containers(cx.file, cx.scope) {
             let Container::Node(node) = container else {
                 break;
@@ -40,7 +42,7 @@ impl Eval<'_> {
             let index = self.index();
             if !is_type(index.def(node).kind) {
                 let found = self.lookup.textual_members(cx.file, container, name);
-                if !found.is_empty() {
+                if !found.is_empty() && !before_path {
                     let found = self.completed(found);
                     return self.found(&found);
                 }
@@ -55,6 +57,9 @@ impl Eval<'_> {
                             || super::virtuals::owner_of(index, *n)
                                 .is_none_or(|owner| index.name_of(owner) != index.names.text(name))
                     });
+                    if before_path {
+                        nodes.retain(|n| leads_on(index.def(*n).kind));
+                    }
                     if !nodes.is_empty() {
                         self.saw(Via::Receiver);
                         let found: Vec<Found> = nodes.into_iter().map(Found::Node).collect();
@@ -65,7 +70,10 @@ impl Eval<'_> {
                 _ => {}
             }
         }
-        match self.lookup.textual_name(cx.file, cx.scope, name) {
+        match self
+            .lookup
+            .textual_name(cx.file, cx.scope, name, before_path)
+        {
             Some((found, via)) => {
                 self.saw(via);
                 let found = self.completed(found);
@@ -198,7 +206,13 @@ impl Eval<'_> {
                 Some(module) => SiteState::External {
                     module: index.names.text(*module).clone(),
                 },
-                None if targets.nodes.is_empty() => self.through_pointer(cx, call.callee),
+                None if targets.nodes.is_empty() => match self.by_arguments(cx, call) {
+                    Some(target) => SiteState::Resolved {
+                        target,
+                        origin: origin(Via::DeclaredReturn),
+                    },
+                    None => self.through_pointer(cx, call.callee),
+                },
                 None => SiteState::Unresolved,
             },
             [one] => {
@@ -218,6 +232,43 @@ impl Eval<'_> {
             _ => SiteState::Ambiguous {
                 candidates: fitting,
             },
+        }
+    }
+
+    /// A bare name that only the namespaces of its arguments' types have.
+    fn by_arguments(&mut self, cx: Cx, call: &Call) -> Option<NodeId> {
+        let facts = self.facts(cx.file);
+        let Term::Name(sym, _) = facts.terms[call.callee.0 as usize] else {
+            return None;
+        };
+        if call.args.is_empty() {
+            return None;
+        }
+        let index = self.index();
+        let name = index.global_name(cx.file, sym);
+        let mut found: Vec<NodeId> = Vec::new();
+        for ty in self.given(cx, call.args) {
+            for ty in ty.each() {
+                let Ty::Inst(node, _) = ty else { continue };
+                let (file, ix) = index.place_of(*node);
+                let Some(space) = index.space_around(file, ix) else {
+                    continue;
+                };
+                let items = self.lookup.textual_in_space(cx.file, space, name);
+                found.extend(self.completed(items).iter().filter_map(|item| match item {
+                    Found::Node(node) if is_function(index.def(*node).kind) => Some(*node),
+                    _ => None,
+                }));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        if let Some(given) = call.given {
+            found.retain(|node| self.fits(*node, usize::from(given)));
+        }
+        match found.as_slice() {
+            [one] => Some(*one),
+            _ => None,
         }
     }
 
@@ -325,7 +376,7 @@ impl Eval<'_> {
                 return nodes.first().copied();
             }
         }
-        let (found, _) = self.lookup.textual_name(cx.file, cx.scope, name)?;
+        let (found, _) = self.lookup.textual_name(cx.file, cx.scope, name, false)?;
         match self.completed(found).as_slice() {
             [Found::Node(node)] => Some(*node),
             _ => None,

@@ -638,7 +638,7 @@ impl<'i> Lookup<'i> {
     pub(crate) fn scoped(&self, file: u32, scope: DefIx, name: GSym) -> Option<(Vec<Found>, Via)> {
         let index = self.index;
         if index.textual(file) {
-            return self.textual_name(file, scope, name);
+            return self.textual_name(file, scope, name, false);
         }
         refill();
         let semantics = index.semantics(file)?;

@@ -21,8 +21,13 @@ pub(crate) struct NodeNames {
     pub(crate) symbol: Vec<Str>,
 }
 
-/// `extended` is the project type that each extension extends, by (file, extension).
-pub(crate) fn name_all(index: &Index<'_>, extended: &FxHashMap<(u32, ExtIx), NodeId>) -> NodeNames {
+/// `extended` is the project type that each extension extends, by (file, extension);
+/// nodes that are `dropped` leave their names to others.
+pub(crate) fn name_all(
+    index: &Index<'_>,
+    extended: &FxHashMap<(u32, ExtIx), NodeId>,
+    dropped: impl Fn(NodeId) -> bool,
+) -> NodeNames {
     let count = index.node_count();
     let mut qualified: Vec<String> = vec![String::new(); count];
     let mut done = vec![false; count];
@@ -38,8 +43,8 @@ pub(crate) fn name_all(index: &Index<'_>, extended: &FxHashMap<(u32, ExtIx), Nod
     }
     prefer_traits(index, &mut qualified);
     NodeNames {
-        qualified: unique(index, qualified),
-        symbol: unique(index, symbol),
+        qualified: unique(index, qualified, &dropped),
+        symbol: unique(index, symbol, &dropped),
     }
 }
 
@@ -236,13 +241,15 @@ fn prefer_traits(index: &Index<'_>, qualified: &mut [String]) {
 
 /// The first of equal names stays, the others are numbered from 2; what can be
 /// called comes before its overloads' declarations, these before fields.
-fn unique(index: &Index<'_>, names: Vec<String>) -> Vec<Str> {
+fn unique(index: &Index<'_>, names: Vec<String>, dropped: &impl Fn(NodeId) -> bool) -> Vec<Str> {
     let mut seen: FxHashMap<Str, u32> = FxHashMap::default();
     seen.reserve(names.len());
     let mut out: Vec<Str> = names.into_iter().map(Str::from).collect();
     let rank = |i: &usize| {
         let def = index.def(NodeId(*i as u32));
-        if def.kind == NodeKind::Field {
+        if dropped(NodeId(*i as u32)) {
+            3
+        } else if def.kind == NodeKind::Field {
             2
         } else {
             u8::from(def.flags.has(Flags::OVERLOAD))

@@ -31,6 +31,19 @@ pub(crate) enum Home {
     Space(SpaceIx),
 }
 
+/// Whether a name can stand before `::`.
+pub(super) fn leads_on(kind: NodeKind) -> bool {
+    matches!(
+        kind,
+        NodeKind::Class
+            | NodeKind::Struct
+            | NodeKind::Enum
+            | NodeKind::Interface
+            | NodeKind::TypeAlias
+            | NodeKind::Module
+    )
+}
+
 impl Placement<'_> {
     /// The module of all files that are included as text.
     pub(crate) fn program(&mut self) -> SpaceIx {
@@ -285,12 +298,14 @@ impl Lookup<'_> {
         }
     }
 
-    /// A bare name as seen from a definition, bases apart.
+    /// A bare name as seen from a definition, bases apart; one that stands before
+    /// `::` is looked for in namespaces, and only types and namespaces are meant.
     pub(super) fn textual_name(
         &self,
         file: u32,
         scope: DefIx,
         name: GSym,
+        before_path: bool,
     ) -> Option<(Vec<Found>, Via)> {
         let index = self.index;
         let program = index.spaces.program?;
@@ -301,6 +316,9 @@ impl Lookup<'_> {
         for container in self.containers(file, scope) {
             match container {
                 Container::Node(node) => {
+                    if before_path {
+                        continue;
+                    }
                     let mut found = self.textual_members(file, container, name);
                     if index.name_of(node) == index.names.text(name) {
                         // Constructors are not found by their name.
@@ -331,6 +349,12 @@ impl Lookup<'_> {
                 for space in used.into_iter().flatten() {
                     found.extend(self.textual_in_space(file, *space, name));
                 }
+            }
+            if before_path {
+                found.retain(|item| match item {
+                    Found::Node(node) => leads_on(index.def(*node).kind),
+                    _ => true,
+                });
             }
             if !found.is_empty() {
                 let own = found.iter().any(|item| match item {

@@ -9,7 +9,7 @@ use super::index::{Container, Index};
 use super::lookup::{Found, Lookup};
 use super::relations::{Relations, is_function};
 use super::value::Ty;
-use crate::facts::{DefIx, Flags, Slot};
+use crate::facts::{Def, DefIx, Flags, Slot};
 use crate::model::{NodeId, NodeKind};
 
 /// Types derived from one, looked at for what they override.
@@ -62,7 +62,8 @@ impl Joined {
             .flat_map_iter(|file| {
                 let facts = &index.facts[file as usize];
                 (0u32..).zip(&facts.defs).filter_map(move |(i, def)| {
-                    if !def.flags.has(Flags::OVERLOAD) || def.kind == NodeKind::Import {
+                    let is_declared = is_declared(def);
+                    if !is_declared || def.kind == NodeKind::Import {
                         return None;
                     }
                     let node = index.node(file, DefIx(i));
@@ -228,6 +229,11 @@ pub(super) fn owner_of(index: &Index<'_>, node: NodeId) -> Option<NodeId> {
     is_type(index.def(parent).kind).then_some(parent)
 }
 
+/// Whether it states no body; a pure method may have one elsewhere.
+fn is_declared(def: &Def) -> bool {
+    def.flags.has(Flags::OVERLOAD) || def.flags.has(Flags::ABSTRACT)
+}
+
 /// What completes a declaration.
 fn definitions(lookup: &Lookup<'_>, node: NodeId) -> Vec<NodeId> {
     let index = lookup.index;
@@ -256,9 +262,7 @@ fn definitions(lookup: &Lookup<'_>, node: NodeId) -> Vec<NodeId> {
             } else {
                 is_value(def.kind) && is_value(other.kind)
             };
-            same_kind
-                && !other.flags.has(Flags::OVERLOAD)
-                && (of == file || !other.flags.has(Flags::FILE_LOCAL))
+            same_kind && !is_declared(other) && (of == file || !other.flags.has(Flags::FILE_LOCAL))
         })
         .collect();
     if all.is_empty() {

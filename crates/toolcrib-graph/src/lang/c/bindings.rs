@@ -14,7 +14,6 @@ impl<'s> Reader<'_, 's> {
         let Some(list) = function.child_by_field_name("parameters") else {
             return;
         };
-        let at = list.start_byte() as u32;
         for parameter in children(self.kinds, list) {
             if !matches!(
                 self.kind(parameter),
@@ -33,6 +32,7 @@ impl<'s> Reader<'_, 's> {
             };
             let value = self.instance(ty, Some(declarator));
             let sym = self.b.node_name(found.name);
+            let at = found.name.end_byte() as u32;
             self.b.local(sym, at, until, value);
         }
     }

@@ -52,6 +52,16 @@ impl<'s> Reader<'_, 's> {
         };
         self.b.call(node, function, sym, callee);
         self.count_arguments(node);
+        if self.is_cpp
+            && self.kind(function) == K::Identifier
+            && let Some(list) = node.child_by_field_name("arguments")
+        {
+            let mut args = Vec::new();
+            for argument in children(self.kinds, list).into_iter().take(4) {
+                args.push(self.terms.expr(self.b, argument));
+            }
+            self.b.passes(&args);
+        }
     }
 
     /// Arguments are counted where the source says how many there are.

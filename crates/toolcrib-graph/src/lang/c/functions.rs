@@ -107,7 +107,7 @@ impl<'s> Reader<'_, 's> {
             outside || !(said.is_static || !self.hidden.is_empty())
         };
         let def = self.define(node, kind, &name, end, exported);
-        let params = self.templates.last().map(|t| t.params);
+        let params = self.template_params.take();
         let ty = self.result(node, found, &name);
         let mut flags = Flags::default();
         if in_class {
@@ -153,7 +153,11 @@ impl<'s> Reader<'_, 's> {
         let Term::Member(owner, _) = self.b.term_of(path) else {
             return false;
         };
-        let params = self.templates.first().map_or((0, 0), |t| t.params);
+        let params = self
+            .templates
+            .iter()
+            .find(|t| !t.used)
+            .map_or((0, 0), |t| t.params);
         self.b.open_extension(span(node), owner, None, params);
         true
     }
@@ -329,6 +333,7 @@ impl<'s> Reader<'_, 's> {
                 }
                 let def = self.callable(node, &found, node.end_byte());
                 self.declared_only(node, def);
+                self.b.open(def);
                 continue;
             }
             if self.kind(found.name) == K::Qualified
@@ -340,7 +345,13 @@ impl<'s> Reader<'_, 's> {
                 continue;
             }
             let name = self.plain_name(found.name);
-            let kind = if said.is_const {
+            // Of a pointer to a constant only the target is one.
+            let is_const = said.is_const
+                && !matches!(self.kind(declarator), K::PointerDeclarator)
+                && !declarator
+                    .child_by_field_name("declarator")
+                    .is_some_and(|d| self.kind(d) == K::PointerDeclarator);
+            let kind = if is_const {
                 NodeKind::Constant
             } else {
                 NodeKind::Variable

@@ -16,6 +16,8 @@ pub(in crate::lang) struct Templated {
     pub(in crate::lang) row: usize,
     pub(in crate::lang) end: u32,
     pub(in crate::lang) params: (u32, u32),
+    /// Its declaration has been read; what follows is inside of that.
+    pub(in crate::lang) used: bool,
 }
 
 /// A class around the walk.
@@ -33,12 +35,16 @@ pub(in crate::lang) struct Reader<'b, 's> {
     pub(super) blocks: Vec<u32>,
     pub(in crate::lang) classes: Vec<Around>,
     pub(in crate::lang) templates: Vec<Templated>,
+    /// The type parameters of what was defined last.
+    pub(in crate::lang) template_params: Option<(u32, u32)>,
     /// Ends of the namespaces without a name around the walk.
     pub(in crate::lang) hidden: Vec<u32>,
     /// Types of which one declaration names the definition that follows in it.
     pub(super) transparent: Vec<usize>,
     pub(super) unnamed: u32,
     pub(super) pending: Option<Pending>,
+    /// Macros that stand for what is included.
+    paths: FxHashMap<&'s str, &'s str>,
     /// The type of the braces that a designated field is in, by its node.
     pub(super) braces: FxHashMap<usize, TermId>,
 }
@@ -53,10 +59,12 @@ pub(in crate::lang) fn read<'s>(root: Node<'_>, b: &mut Builder<'s>, kinds: Kind
         blocks: Vec::new(),
         classes: Vec::new(),
         templates: Vec::new(),
+        template_params: None,
         hidden: Vec::new(),
         transparent: Vec::new(),
         unnamed: 0,
         pending: None,
+        paths: FxHashMap::default(),
         braces: FxHashMap::default(),
     };
     walk(root, |node, field| reader.enter(node, field));
@@ -202,6 +210,11 @@ impl<'s> Reader<'_, 's> {
             return;
         };
         let text = self.b.text(path);
+        // A macro may stand for what is included.
+        let text = match self.paths.get(text) {
+            Some(text) => text,
+            None => text,
+        };
         let quoted = text.starts_with('"');
         if !quoted && !text.starts_with('<') {
             return;
@@ -247,6 +260,12 @@ impl<'s> Reader<'_, 's> {
         if self.kind(node) == K::Define && node.child_by_field_name("value").is_none() {
             self.flush_comment();
             return;
+        }
+        if let Some(value) = node.child_by_field_name("value") {
+            let value = self.b.text(value).trim();
+            if value.starts_with(['"', '<']) && value.ends_with(['"', '>']) {
+                self.paths.insert(text, value);
+            }
         }
         let doc = self.doc_above(node.start_position().row, node.start_byte());
         let signature = self
@@ -305,12 +324,15 @@ impl<'s> Reader<'_, 's> {
         signature_end: usize,
         exported: bool,
     ) -> DefIx {
-        let (start, row) = match self.templates.last() {
-            Some(t) if t.end as usize >= node.end_byte() && t.start <= node.start_byte() => {
-                (t.start, t.row)
-            }
-            _ => (node.start_byte(), node.start_position().row),
+        let templated = self.templates.last().filter(|t| !t.used);
+        let (start, row) = match templated {
+            Some(t) => (t.start, t.row),
+            None => (node.start_byte(), node.start_position().row),
         };
+        self.template_params = templated.map(|t| t.params);
+        for template in &mut self.templates {
+            template.used = true;
+        }
         let doc = self.doc_above(row, start);
         let signature = self.b.signature(start, signature_end);
         let signature = signature.map(|text| text.trim_end_matches([';', ' ', ',', '{']).into());

@@ -99,9 +99,10 @@ fn find(
         if !root.is_empty() && !root.ends_with('/') {
             continue;
         }
-        // `<name.h>` is the system's unless it lies in a directory of headers.
+        // `<stdio.h>` is the system's unless it lies in a directory of headers.
         let last = root.trim_end_matches('/').rsplit('/').next().unwrap_or("");
-        if !quoted && !nested && !matches!(last, "include" | "inc" | "src" | "lib" | "") {
+        let is_root = matches!(last, "include" | "inc" | "src" | "lib" | "");
+        if !quoted && !nested && !is_root && is_system(rest) {
             continue;
         }
         let near = shared(root, dir);
@@ -110,6 +111,71 @@ fn find(
         }
     }
     best.map(|(_, file)| file)
+}
+
+/// Headers of the standards that projects have names like.
+fn is_system(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "alloca",
+        "assert",
+        "complex",
+        "ctype",
+        "dirent",
+        "dlfcn",
+        "endian",
+        "errno",
+        "fcntl",
+        "fenv",
+        "float",
+        "getopt",
+        "glob",
+        "grp",
+        "inttypes",
+        "iso646",
+        "libgen",
+        "limits",
+        "locale",
+        "malloc",
+        "math",
+        "memory",
+        "mman",
+        "netdb",
+        "poll",
+        "pthread",
+        "pwd",
+        "regex",
+        "sched",
+        "search",
+        "semaphore",
+        "setjmp",
+        "signal",
+        "socket",
+        "stat",
+        "stdalign",
+        "stdarg",
+        "stdatomic",
+        "stdbool",
+        "stddef",
+        "stdint",
+        "stdio",
+        "stdlib",
+        "string",
+        "strings",
+        "syslog",
+        "termios",
+        "threads",
+        "time",
+        "types",
+        "unistd",
+        "utime",
+        "wchar",
+        "wctype",
+        "windows",
+    ];
+    match name.strip_suffix(".h") {
+        Some(stem) => NAMES.binary_search(&stem).is_ok(),
+        None => true,
+    }
 }
 
 /// How many directories two paths share.
@@ -151,6 +217,10 @@ fn namespaces(p: &mut Placement<'_>, file: u32, program: SpaceIx) {
         };
         let name = facts.name(def.name);
         let space = if def.flags.has(Flags::LEAKS) {
+            // An inline namespace can be named, but need not be.
+            if !name.starts_with('{') {
+                p.attach(around, name, around);
+            }
             around
         } else if &**name == "std" && around == program {
             // What a project adds to the library does not make it the project's.
@@ -158,10 +228,7 @@ fn namespaces(p: &mut Placement<'_>, file: u32, program: SpaceIx) {
         } else {
             name.split("::")
                 .filter(|part| !part.is_empty())
-                .fold(around, |space, part| {
-                    let part = part.trim_start_matches("inline");
-                    p.child(space, part)
-                })
+                .fold(around, |space, part| p.child(space, part))
         };
         open.insert(DefIx(i), space);
         p.open(file, DefIx(i), space);

@@ -355,7 +355,8 @@ impl Terms {
         };
         let term = match base {
             Some(base) => b.term(Term::Member(base, sym)),
-            None => b.term(Term::Name(sym, node.start_byte() as u32)),
+            // Before `::` only types and namespaces are meant, no local.
+            None => b.term(Term::Name(sym, 0)),
         };
         self.with_arguments(b, term, args)
     }

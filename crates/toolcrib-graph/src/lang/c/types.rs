@@ -49,7 +49,18 @@ impl<'s> Reader<'_, 's> {
         };
         let end = body.start_byte();
         let def = self.define(node, kind, &text, end, exported);
-        let params = self.templates.last().map(|t| t.params);
+        let params = self.template_params.take();
+        if name.is_none() {
+            let shown = format!(
+                "typedef {} {text}",
+                self.b
+                    .text(node)
+                    .split(|c: char| !c.is_ascii_alphabetic())
+                    .next()
+                    .unwrap_or("struct")
+            );
+            self.b.def_mut(def).signature = Some(shown.into());
+        }
         if !self.hidden.is_empty() {
             self.b.def_mut(def).flags.set(Flags::FILE_LOCAL);
         }
@@ -93,6 +104,9 @@ impl<'s> Reader<'_, 's> {
         let exported = self.hidden.is_empty()
             && (!self.in_class() || self.classes.last().is_some_and(|c| c.is_public));
         let def = self.define(node, NodeKind::Enum, &text, end, exported);
+        if name.is_none() {
+            self.b.def_mut(def).signature = Some(format!("typedef enum {text}").into());
+        }
         if !is_scoped {
             self.b.def_mut(def).flags.set(Flags::LEAKS);
         }

@@ -10,6 +10,7 @@ impl<'s> Reader<'_, 's> {
     pub(in crate::lang) fn method_declaration(&mut self, node: Node<'_>, found: &Declared<'_>) {
         let def = self.callable(node, found, node.end_byte());
         self.declared_only(node, def);
+        self.b.open(def);
         debug_assert!(matches!(
             self.b.def(def).kind,
             NodeKind::Method | NodeKind::Function
@@ -53,6 +54,7 @@ impl<'s> Reader<'_, 's> {
             row,
             end: node.end_byte() as u32,
             params,
+            used: false,
         });
     }
 
@@ -72,7 +74,7 @@ impl<'s> Reader<'_, 's> {
         };
         let def = self.define(node, NodeKind::TypeAlias, text, node.end_byte(), exported);
         let term = self.terms.ty(self.b, ty);
-        let params = self.templates.last().map(|t| t.params);
+        let params = self.template_params.take();
         let hidden = !self.hidden.is_empty();
         let def = self.b.def_mut(def);
         def.ty = term;

@@ -6,15 +6,25 @@ use crate::link::{Library, OPAQUE, Seen, Shapes, Special, Ty};
 pub(super) struct CppLibrary;
 
 const WORDS: &[&str] = &[
-    "char",
-    "int",
+    "array",
+    "auto_ptr",
     "bool",
+    "char",
+    "deque",
+    "int",
     "iterator",
-    "unique_ptr",
-    "shared_ptr",
+    "list",
+    "map",
     "optional",
+    "set",
+    "shared_ptr",
+    "stack",
     "string",
+    "unique_ptr",
+    "unordered_map",
+    "unordered_set",
     "vector",
+    "weak_ptr",
     OPAQUE,
 ];
 
@@ -70,6 +80,13 @@ fn held(value: Seen<'_>) -> Ty {
     } else {
         Ty::Unknown
     }
+}
+
+fn is_class(name: &str) -> bool {
+    POINTERS.contains(&name)
+        || SEQUENCES.contains(&name)
+        || MAPS.contains(&name)
+        || name == "string"
 }
 
 /// A value of a type that was written as an argument.
@@ -143,6 +160,13 @@ impl Library for CppLibrary {
             "get" | "any_cast" | "get_if" | "declval" => made(),
             "move" | "forward" | "max" | "min" | "ref" | "cref" | "addressof" | "exchange"
             | "as_const" | "clamp" => given.first().cloned().unwrap_or(Ty::Unknown),
+            // A type that is called makes a value of itself.
+            _ if is_class(name) => match callee.whole {
+                Ty::Ext { name: _, args, .. } => {
+                    shapes.value(name, args.iter().map(value_of).collect())
+                }
+                _ => Ty::Unknown,
+            },
             _ => Ty::Unknown,
         }
     }
