@@ -19,6 +19,8 @@ use crate::model::{NodeId, NodeKind};
 
 /// Files that include a file, looked at for what they see.
 const MAX_INCLUDERS: usize = 48;
+/// Using declarations of one name that are followed.
+const MAX_USINGS: u32 = 4;
 /// Candidates kept for one name.
 const MAX_FOUND: usize = 16;
 
@@ -257,9 +259,14 @@ impl Lookup<'_> {
             }
         }
         let mut found: Vec<Found> = Vec::new();
+        let mut imports = 0;
         for node in kept {
             let def = index.def(node);
             let targets = if def.kind == NodeKind::Import {
+                imports += 1;
+                if imports > MAX_USINGS {
+                    continue;
+                }
                 self.import_targets(node, 0)
             } else {
                 vec![Found::Node(node)]
