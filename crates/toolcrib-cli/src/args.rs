@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     /// Show what tools cost a model's prompt, or search them as a model would
     Tools(ToolsArgs),
-    /// Measure the tool search on collections of tools and queries
+    /// Measure the tool search, and the answers about repositories, on your own collections
     Eval(EvalArgs),
     /// Let this repository's toolcrib.toml choose a model, after showing what it says
     Trust(TrustArgs),
@@ -134,6 +134,27 @@ pub(crate) struct EvalArgs {
 pub(crate) enum EvalCommand {
     /// Rank the tools of a collection for each of its queries and score the ranking
     Search(EvalSearchArgs),
+    /// Ask questions about repositories and count right places among the first citations
+    Ask(EvalAskArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalAskArgs {
+    /// The folder in which the repositories lie side by side
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) repos: PathBuf,
+    /// Questions with the places that answer them, as JSON Lines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) questions: PathBuf,
+    /// How many of an answer's citations count
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) first: usize,
+    /// Model to ask, as for `ask`
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Print one JSON object a question, and one with the sum
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod config;
 mod described;
+mod eval_ask;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;

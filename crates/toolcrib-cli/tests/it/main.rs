@@ -3,6 +3,7 @@
 
 mod ask;
 mod bad_input;
+mod eval_ask;
 mod graph;
 mod signals;
 mod tools;
