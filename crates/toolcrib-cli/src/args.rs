@@ -21,6 +21,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Answer a question about a repository, with verified citations
     Ask(AskArgs),
+    /// Talk about a repository: one question after the other, on the same loop
+    Chat(ChatArgs),
     /// Look things up in the repository's code graph
     Graph(GraphArgs),
     /// Show what tools cost a model's prompt, or search them as a model would
@@ -87,6 +89,12 @@ pub(crate) struct AskArgs {
     /// Keep no session file
     #[arg(long)]
     pub(crate) no_session: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
 }
 
 const ASK_HELP: &str = "\

@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod chat_cmd;
 mod config;
 mod described;
 mod eval_ask;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<Status, CliError> {
     match command {
         Command::Ask(args) => ask::run(args),
+        Command::Chat(args) => chat_cmd::run(args),
         Command::Graph(args) => graph_cmd::run(args),
         Command::Tools(args) => tools_cmd::run(args),
         Command::Eval(args) => eval_cmd::run(args),
