@@ -50,6 +50,8 @@ pub(crate) struct FileFacts {
     pub(crate) handed: Vec<Handed>,
     pub(crate) texts: Vec<TextFact>,
     pub(crate) submodules: Vec<Submodule>,
+    /// What the source writes before a definition's name; sorted by it.
+    pub(crate) qualifiers: Vec<(DefIx, Str)>,
     pub(crate) syntax_errors: bool,
     pub(crate) gave_up: bool,
 }
@@ -81,6 +83,13 @@ impl FileFacts {
 
     pub(crate) fn params(&self, range: (u32, u32)) -> &[TypeParam] {
         &self.type_params[range.0 as usize..range.1 as usize]
+    }
+
+    /// What the source writes before the name of a definition, or nothing.
+    pub(crate) fn qualifier(&self, def: DefIx) -> &str {
+        self.qualifiers
+            .binary_search_by_key(&def, |q| q.0)
+            .map_or("", |at| &self.qualifiers[at].1)
     }
 
     /// What a definition hands to its arguments; sorted by it.

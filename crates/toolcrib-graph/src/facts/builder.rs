@@ -214,6 +214,11 @@ impl<'s> Builder<'s> {
         ix
     }
 
+    /// Says what the source writes before the name of the definition added last.
+    pub(crate) fn qualify(&mut self, def: DefIx, qualifier: &str) {
+        self.facts.qualifiers.push((def, qualifier.into()));
+    }
+
     /// Makes a definition the innermost scope until the walk passes its end.
     pub(crate) fn open(&mut self, def: DefIx) {
         let end = self.def(def).span.end_byte;

@@ -96,16 +96,26 @@ fn qualify(
                 .map(|space| index.spaces.get(space).prefix.clone())
                 .unwrap_or_default(),
         };
+        let joint = index.rules(file).map_or(separator, |rules| {
+            let outer = outer.map(|outer| index.def(outer).kind);
+            rules.joint(outer, def.kind, def.flags.has(Flags::STATIC))
+        });
         let mut name = prefix;
         if !name.is_empty() {
-            name.push_str(separator);
+            name.push_str(joint);
         }
         if target.is_none()
             && let Some(ext) = def.ext
         {
-            name.push_str(&impl_notation(facts, ext));
+            if index.rules(file).is_some_and(|r| r.plain_extensions()) {
+                let ty = facts.extensions[ext.0 as usize].self_ty;
+                name.push_str(&term_text(facts, ty, 0));
+            } else {
+                name.push_str(&impl_notation(facts, ext));
+            }
             name.push_str(separator);
         }
+        name.push_str(facts.qualifier(ix));
         name.push_str(own);
         qualified[node.0 as usize] = name;
         done[node.0 as usize] = true;
@@ -180,7 +190,10 @@ fn own_symbol(
     }
     match (def.kind, def.signature.as_deref()) {
         (NodeKind::Import, Some(signature)) => out.push_str(signature),
-        _ => out.push_str(facts.name(def.name)),
+        _ => {
+            out.push_str(facts.qualifier(ix));
+            out.push_str(facts.name(def.name));
+        }
     }
     out
 }

@@ -6,6 +6,7 @@ mod broken;
 mod determinism;
 mod exclusions;
 mod lookups;
+mod outlines;
 mod phantoms;
 mod sample;
 mod scripts;
