@@ -8,6 +8,7 @@ mod exclusions;
 mod lookups;
 mod outlines;
 mod phantoms;
+mod routes;
 mod sample;
 mod scripts;
 mod states;
