@@ -5,6 +5,7 @@
 mod broken;
 mod determinism;
 mod exclusions;
+mod hostile;
 mod lookups;
 mod outlines;
 mod phantoms;
