@@ -13,10 +13,10 @@ use std::time::SystemTime;
 
 /// What tells that a file has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
-    pub(super) size: u64,
-    pub(super) modified: Option<SystemTime>,
-    pub(super) is_file: bool,
+pub(crate) struct Stamp {
+    pub(crate) size: u64,
+    pub(crate) modified: Option<SystemTime>,
+    pub(crate) is_file: bool,
 }
 
 impl From<&Metadata> for Stamp {
@@ -30,7 +30,7 @@ impl From<&Metadata> for Stamp {
 }
 
 /// One open file.
-pub(super) trait Opened {
+pub(crate) trait Opened {
     fn stamp(&self) -> io::Result<Stamp>;
 
     /// The bytes from the start, at most one more than `max`.

@@ -74,7 +74,7 @@ const NESTED: &[(&str, [&str; 5])] = &[
     ),
     (
         "classes.kt",
-        ["", "class A { ", "", "}", "\nfun after() {}\n"],
+        ["", "class A {\n", "", "}\n", "\nfun after() {}\n"],
     ),
     (
         "calls.kt",
@@ -120,6 +120,7 @@ const NESTED: &[(&str, [&str; 5])] = &[
 
 #[test]
 fn g02_every_outlined_language_bears_nesting_2000_deep() {
+    let mut lost = Vec::new();
     for (path, [before, open, inside, close, after]) in NESTED {
         let text = [
             *before,
@@ -138,15 +139,11 @@ fn g02_every_outlined_language_bears_nesting_2000_deep() {
             "{path}"
         );
         let names: Vec<&str> = snapshot.graph.nodes().iter().map(|n| &*n.name).collect();
-        let gave_up = said(&snapshot)
-            .iter()
-            .any(|s| s.contains("too long to parse"));
-        assert!(
-            names.contains(&"after") || gave_up || said(&snapshot).len() == 1,
-            "{path}: {:?}",
-            said(&snapshot)
-        );
+        if !names.contains(&"after") {
+            lost.push(*path);
+        }
     }
+    assert_eq!(lost, [""; 0]);
 }
 
 /// Many definitions in a row, for files that are one line.
