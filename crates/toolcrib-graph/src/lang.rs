@@ -5,10 +5,19 @@
 //! what a file declares and how the language finds modules; scopes, imports,
 //! receivers and states of call sites are the linker's, for all languages alike.
 
+mod csharp;
 pub(crate) mod go;
 pub(crate) mod java;
+mod kotlin;
+mod lua;
+mod outline;
+mod php;
 pub(crate) mod python;
+mod ruby;
 pub(crate) mod rust;
+mod scala;
+mod shell;
+mod swift;
 mod typescript;
 mod walk;
 
@@ -17,7 +26,7 @@ use tree_sitter::Node;
 use crate::facts::Builder;
 use crate::language::language_name;
 use crate::link::{Library, Placement};
-use crate::model::{Language, SymbolTier};
+use crate::model::{Language, NodeKind, SymbolTier};
 
 pub(crate) use walk::{KindTable, walk};
 
@@ -86,6 +95,19 @@ pub(crate) trait LanguageRules: Send + Sync {
         true
     }
 
+    /// Between a qualified name and the one inside it, given the kinds of what
+    /// they name (`None` for a module of files) and whether the inner one needs
+    /// no receiver.
+    fn joint(&self, outer: Option<NodeKind>, own: NodeKind, is_static: bool) -> &'static str {
+        let _ = (outer, own, is_static);
+        self.semantics().separator
+    }
+
+    /// Members that are added to a type of others are named by that type alone.
+    fn plain_extensions(&self) -> bool {
+        false
+    }
+
     /// The member of a module that stands for it where all of it is imported.
     fn module_value(&self) -> Option<&'static str> {
         None
@@ -100,6 +122,27 @@ pub(crate) static RULES: &[&dyn LanguageRules] = &[
     &typescript::JavaScript,
     &go::Go,
     &java::Java,
+    &csharp::CSHARP,
+    &kotlin::KOTLIN,
+    &lua::LUA,
+    &php::PHP,
+    &ruby::RUBY,
+    &scala::SCALA,
+    &shell::SHELL,
+    &swift::SWIFT,
+];
+
+/// Those that are read for their definitions only.
+#[cfg(test)]
+pub(crate) static OUTLINES: [&outline::Outline; 8] = [
+    &csharp::CSHARP,
+    &kotlin::KOTLIN,
+    &lua::LUA,
+    &php::PHP,
+    &ruby::RUBY,
+    &scala::SCALA,
+    &shell::SHELL,
+    &swift::SWIFT,
 ];
 
 /// Index into [`RULES`] of the language of a path.

@@ -16,6 +16,7 @@ mod index;
 mod library;
 mod lookup;
 mod members;
+mod mounts;
 mod naming;
 mod paths;
 mod relations;

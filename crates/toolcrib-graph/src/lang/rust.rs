@@ -13,6 +13,7 @@ mod items;
 mod library;
 mod patterns;
 mod place;
+mod routes;
 mod terms;
 
 use std::sync::OnceLock;

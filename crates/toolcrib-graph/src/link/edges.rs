@@ -25,8 +25,9 @@ const MAX_CALLEE: usize = 120;
 pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
     let lookup = Lookup::new(index);
     let relations = Relations::new(&lookup);
+    let titles = super::mounts::titles(&lookup);
     let (names, linked) = rayon::join(
-        || name_all(index, &relations.extended),
+        || name_all(index, &relations.extended, &titles),
         || -> Vec<(Vec<Edge>, Vec<CallSite>)> {
             (0..index.files.len() as u32)
                 .into_par_iter()
@@ -63,7 +64,10 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
             }
             parts.nodes.push(Node {
                 kind: def.kind,
-                name: facts.name(def.name).clone(),
+                name: titles
+                    .get(&node)
+                    .unwrap_or_else(|| facts.name(def.name))
+                    .clone(),
                 qualified_name: names.qualified[node.0 as usize].clone(),
                 symbol: names.symbol[node.0 as usize].clone(),
                 file: FileId(file),
@@ -230,6 +234,14 @@ impl Linked<'_> {
     fn routes(&mut self, eval: &mut Eval<'_>) {
         let index = self.lookup.index;
         let facts = &index.facts[self.file as usize];
+        for (route, handler) in &facts.handlers {
+            let line = facts.def(*route).span.start_line;
+            let (from, to) = (
+                index.node(self.file, *route),
+                index.node(self.file, *handler),
+            );
+            self.edge(from, EdgeKind::RoutesTo, to, Origin::Syntax, line);
+        }
         for (ix, def) in (0u32..).zip(&facts.defs) {
             if def.kind != NodeKind::Route {
                 continue;

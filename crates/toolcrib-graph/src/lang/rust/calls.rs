@@ -54,6 +54,7 @@ impl<'s> Reader<'_, 's> {
         let Some(function) = node.child_by_field_name("function") else {
             return;
         };
+        self.routes_call(node);
         let callee = self.terms.callee(self.b, function);
         let mut plain = function;
         if kind(plain) == K::GenericFunction
