@@ -15,7 +15,7 @@ const NAMESPACE: usize = 10;
 
 /// The `tools` array of a Messages request. The last tool that is not deferred ends
 /// the cached prefix.
-pub fn messages_tools(plan: &TurnPlan) -> Vec<u8> {
+pub(crate) fn messages_tools(plan: &TurnPlan) -> Vec<u8> {
     let mut list = List::new();
     let shown = [plan.eager_tools(), plan.loader_tools()].concat();
     let (marked, plain) = match shown.split_last() {
@@ -40,7 +40,7 @@ pub fn messages_tools(plan: &TurnPlan) -> Vec<u8> {
 
 /// A result as a block of a Messages request: its texts, then a reference to each
 /// tool that it loaded, where the provider puts the definition.
-pub fn messages_result(result: &ToolResult) -> Vec<u8> {
+pub(crate) fn messages_result(result: &ToolResult) -> Vec<u8> {
     let mut content = List::new();
     for piece in &result.content {
         match piece {
@@ -86,7 +86,7 @@ pub fn messages_result(result: &ToolResult) -> Vec<u8> {
 
 /// The `tools` array of a Responses request: functions, the search that runs on our
 /// side, and deferred functions in namespaces by source.
-pub fn responses_tools(plan: &TurnPlan) -> Vec<u8> {
+pub(crate) fn responses_tools(plan: &TurnPlan) -> Vec<u8> {
     let mut list = List::new();
     for spec in plan.eager_tools() {
         let render = || responses_function(spec, "");
@@ -115,7 +115,7 @@ pub fn responses_tools(plan: &TurnPlan) -> Vec<u8> {
 
 /// The item that answers a `tool_search_call` with the definitions it loaded. Names
 /// that the plan does not know are left out.
-pub fn responses_found(plan: &TurnPlan, result: &ToolResult) -> Vec<u8> {
+pub(crate) fn responses_found(plan: &TurnPlan, result: &ToolResult) -> Vec<u8> {
     let mut list = List::new();
     for name in &result.loaded {
         let deferred = plan.deferred_tools();

@@ -15,14 +15,17 @@
 
 mod chat;
 mod deferral;
+mod http;
+mod joined;
+mod json;
 mod navigator;
 mod retry;
 mod script;
 mod select;
 mod sse;
 
-pub use chat::{ChatModel, ChatOptions, Key, Vendor};
-pub use deferral::{messages_result, messages_tools, responses_found, responses_tools};
+pub use chat::{ChatModel, ChatOptions, Vendor};
+pub use http::Key;
 pub use navigator::Navigator;
 pub use retry::RetryPolicy;
 pub use script::ScriptModel;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use toolcrib_core::{Model, ModelError, ModelErrorKind as Kind};
 
-use crate::chat::{ChatModel, ChatOptions, Key, Vendor};
+use crate::chat::{ChatModel, ChatOptions, Vendor};
+use crate::http::Key;
 use crate::navigator::Navigator;
 use crate::script::ScriptModel;
 
@@ -169,7 +170,7 @@ impl fmt::Display for ModelSpec {
         match self {
             ModelSpec::Vendor(vendor, name) => write!(f, "{}:{name}", vendor.dialect().word),
             ModelSpec::Endpoint { url, name } => {
-                write!(f, "{}#{name}", crate::chat::shown_url(url))
+                write!(f, "{}#{name}", crate::http::shown_url(url))
             }
             ModelSpec::Script(file) => write!(f, "script:{file}"),
             ModelSpec::Navigator => f.write_str("builtin:navigator"),
@@ -251,7 +252,7 @@ fn unknown(provider: &str) -> String {
             PROVIDERS.map(|(_, form)| form).join(", ")
         ),
     };
-    let shown = crate::chat::excerpt(provider);
+    let shown = crate::http::excerpt(provider);
     format!("there is no provider \"{shown}\"; {hint}")
 }
 

@@ -9,13 +9,13 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::value::RawValue;
 use toolcrib_core::{
     AssistantMessage, Block, Content, HistoryItem, Message, Request, ToolCall, ToolChoice,
     ToolName, ToolResult, ToolSpec, TurnPlan,
 };
 
 use super::dialect::Dialect;
+use crate::json::{is_object, members, quote as string};
 
 /// What stands for a message in which there is nothing to send: servers refuse
 /// empty text, and leaving the message out would put two of one role in a row.
@@ -287,9 +287,8 @@ fn tool_call(out: &mut Vec<u8>, call: &ToolCall, own: bool) {
     out.extend_from_slice(b",\"arguments\":");
     // Servers parse the arguments of old calls too: one broken text would fail every
     // later request of the session.
-    let is_object = call.arguments.trim_start().starts_with('{')
-        && serde_json::from_str::<&RawValue>(&call.arguments).is_ok();
-    string(out, if is_object { &call.arguments } else { "{}" });
+    let usable = is_object(&call.arguments);
+    string(out, if usable { &call.arguments } else { "{}" });
     out.push(b'}');
     if let (true, Some(extra)) = (own, &call.extra) {
         members(out, &extra.0, |key| {
@@ -411,25 +410,6 @@ impl<'a> Parts<'a> {
         }
         self.out.push(b']');
     }
-}
-
-/// Appends the members of a JSON object that `keep` accepts, each after a comma,
-/// their values byte for byte.
-fn members(out: &mut Vec<u8>, object: &str, keep: impl Fn(&str) -> bool) {
-    super::raw::for_each_member(object, |key, value| {
-        if keep(key) {
-            out.push(b',');
-            string(out, key);
-            out.push(b':');
-            out.extend_from_slice(value.as_bytes());
-        }
-    });
-}
-
-/// Appends a JSON string.
-fn string(out: &mut Vec<u8>, text: &str) {
-    // Writing to a vector cannot fail.
-    let _ = serde_json::to_writer(out, text);
 }
 
 #[cfg(test)]

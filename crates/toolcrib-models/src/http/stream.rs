@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use reqwest::Response;
 use tokio::time::timeout;
-use toolcrib_core::{ModelErrorKind, ReplyEvent};
+use toolcrib_core::ModelErrorKind;
 
 use super::fault::Fault;
-use super::reply::Assembler;
+use super::{Assemble, Events};
 use crate::sse::{Flow, Frame, SseParser};
-
-type Events<'a> = dyn FnMut(ReplyEvent<'_>) + Send + 'a;
 
 /// Most bytes of one frame or of one whole answer.
 const MOST_FRAME: usize = 16 << 20;
@@ -39,7 +37,7 @@ impl From<Fault> for ReadError {
 pub(super) async fn read(
     mut response: Response,
     idle: Duration,
-    assembler: &mut Assembler,
+    assembler: &mut impl Assemble,
     on_event: &mut Events<'_>,
 ) -> Result<(), ReadError> {
     let mut decoder = Decoder::default();
@@ -74,7 +72,7 @@ enum Form {
 }
 
 /// Bytes of an answer into pieces of a reply, without a connection.
-struct Decoder {
+pub(super) struct Decoder {
     form: Form,
     /// A whole body, or the beginning of one whose form is not known yet.
     body: Vec<u8>,
@@ -92,10 +90,10 @@ impl Default for Decoder {
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 impl Decoder {
-    fn push(
+    pub(super) fn push(
         &mut self,
         bytes: &[u8],
-        assembler: &mut Assembler,
+        assembler: &mut impl Assemble,
         on_event: &mut Events<'_>,
     ) -> Result<Flow, Fault> {
         if let Form::Events(parser) = &mut self.form {
@@ -116,7 +114,7 @@ impl Decoder {
     }
 
     /// The body has ended.
-    fn finish(self, assembler: &mut Assembler, on_event: &mut Events<'_>) -> Result<(), Fault> {
+    pub(super) fn finish(self, assembler: &mut impl Assemble, on_event: &mut Events<'_>) -> Result<(), Fault> {
         let mut parser = match self.form {
             Form::Unknown => return Err(Fault::not_the_wire("sent", &self.body)),
             Form::Whole => return whole(&self.body, assembler, on_event),
@@ -157,7 +155,7 @@ fn recognise(start: &[u8]) -> Result<Form, Fault> {
 fn events(
     parser: &mut SseParser,
     bytes: &[u8],
-    assembler: &mut Assembler,
+    assembler: &mut impl Assemble,
     on_event: &mut Events<'_>,
 ) -> Result<Flow, Fault> {
     let mut outcome = Ok(Flow::Go);
@@ -172,7 +170,7 @@ fn events(
 
 fn frame_into(
     frame: Frame<'_>,
-    assembler: &mut Assembler,
+    assembler: &mut impl Assemble,
     on_event: &mut Events<'_>,
 ) -> Result<Flow, Fault> {
     let data = frame.data.trim_ascii();
@@ -189,12 +187,12 @@ fn frame_into(
             retryable: fault.retryable || fault.kind == ModelErrorKind::Malformed,
             ..fault
         };
-        assembler.push(data, on_event).map_err(accident)?;
+        return assembler.push(data, on_event).map_err(accident);
     }
     Ok(Flow::Go)
 }
 
-fn whole(body: &[u8], assembler: &mut Assembler, on_event: &mut Events<'_>) -> Result<(), Fault> {
+fn whole(body: &[u8], assembler: &mut impl Assemble, on_event: &mut Events<'_>) -> Result<(), Fault> {
     assembler.push(body.strip_prefix(BOM).unwrap_or(body), on_event)?;
     if assembler.ended() {
         Ok(())
@@ -216,5 +214,7 @@ pub(super) async fn error_body(mut response: Response, idle: Duration) -> Vec<u8
     body
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
