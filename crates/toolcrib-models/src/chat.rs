@@ -16,11 +16,11 @@ use std::fmt;
 use std::time::Duration;
 
 use toolcrib_core::{
-    BoxFuture, FinalRound, LoadRoute, Model, ModelError, ModelErrorKind, ModelProfile, Price,
-    Reply, ReplyEvent, Request, Str, ToolChoice,
+    BoxFuture, FinalRound, LoadRoute, Model, ModelError, ModelProfile, Price, Reply, ReplyEvent,
+    Request, Str,
 };
 
-use crate::http::{Auth, Endpoint, Fault, Key, Route, Sender, shown_url};
+use crate::http::{self, Auth, Endpoint, Key, Route, Sender, shown_url};
 use crate::retry::RetryPolicy;
 use body::Renderer;
 
@@ -175,26 +175,6 @@ impl ChatModel {
             profile,
         })
     }
-
-    fn check(&self, request: &Request<'_>) -> Result<(), Fault> {
-        let tools = request.plan.tools();
-        if let Some(most) = self.profile.max_tools.filter(|most| tools.len() > *most) {
-            let what = format!("takes at most {most} tools, {} are offered", tools.len());
-            return Err(Fault::new(
-                ModelErrorKind::Unsupported,
-                what,
-                "defer or filter some",
-            ));
-        }
-        match request.tool_choice {
-            ToolChoice::Named(name) if !tools.iter().any(|tool| tool.name == *name) => {
-                let what =
-                    format!("was not asked: the tool {name} that it must call is not offered");
-                Err(Fault::new(ModelErrorKind::BadRequest, what, ""))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Model for ChatModel {
@@ -209,7 +189,7 @@ impl Model for ChatModel {
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         Box::pin(async move {
             let fail = |fault| self.sender.endpoint().error(fault);
-            self.check(&request).map_err(fail)?;
+            http::check(&request, &self.profile).map_err(fail)?;
             let body = self.renderer.body(&request);
             self.sender
                 .ask::<reply::Assembler>(&request, &self.profile, body, on_event)

@@ -13,7 +13,9 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use reqwest::{Client, Response};
-use toolcrib_core::{ModelError, ModelProfile, Reply, ReplyEvent, Request};
+use toolcrib_core::{
+    ModelError, ModelErrorKind, ModelProfile, Reply, ReplyEvent, Request, ToolChoice,
+};
 
 use crate::retry::{self, RetryPolicy};
 use crate::sse::Flow;
@@ -53,6 +55,26 @@ pub(crate) trait Assemble: Default + Send {
         profile: &ModelProfile,
         on_event: &mut Events<'_>,
     ) -> Result<Reply, Fault>;
+}
+
+/// Refuses what no server could answer.
+pub(crate) fn check(request: &Request<'_>, profile: &ModelProfile) -> Result<(), Fault> {
+    let tools = request.plan.tools();
+    if let Some(most) = profile.max_tools.filter(|most| tools.len() > *most) {
+        let what = format!("takes at most {most} tools, {} are offered", tools.len());
+        return Err(Fault::new(
+            ModelErrorKind::Unsupported,
+            what,
+            "defer or filter some",
+        ));
+    }
+    match request.tool_choice {
+        ToolChoice::Named(name) if !tools.iter().any(|tool| tool.name == *name) => {
+            let what = format!("was not asked: the tool {name} that it must call is not offered");
+            Err(Fault::new(ModelErrorKind::BadRequest, what, ""))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Counts what came, so that no stream can grow without end.
@@ -118,7 +140,7 @@ impl Sender {
                 }
                 Err(fault) => fault.after(assembler.delivered()),
             };
-            let connecting = fault.kind == toolcrib_core::ModelErrorKind::Connect;
+            let connecting = fault.kind == ModelErrorKind::Connect;
             let wait = if fault.retryable {
                 let asked = fault.retry_after;
                 self.retry.wait(attempt, connecting, asked, retry::chance())

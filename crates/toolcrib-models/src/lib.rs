@@ -15,18 +15,25 @@
 
 mod chat;
 mod deferral;
+mod gemini;
 mod http;
 mod joined;
 mod json;
+mod messages;
 mod navigator;
+mod remote;
+mod responses;
 mod retry;
 mod script;
 mod select;
 mod sse;
+mod turns;
+mod usage;
 
 pub use chat::{ChatModel, ChatOptions, Vendor};
 pub use http::Key;
 pub use navigator::Navigator;
+pub use remote::{RemoteModel, RemoteOptions, Wire};
 pub use retry::RetryPolicy;
 pub use script::ScriptModel;
 pub use select::{Env, Hint, ModelSpec, hints};
