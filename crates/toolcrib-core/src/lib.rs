@@ -37,7 +37,9 @@
 //! # }
 //! ```
 
+mod dialect;
 mod error;
+mod fit;
 mod history;
 mod message;
 mod model;
@@ -54,7 +56,9 @@ mod tool;
 mod usage;
 mod visibility;
 
+pub use dialect::ToolDialect;
 pub use error::{ToolError, ToolErrorKind};
+pub use fit::{FittedSchema, SchemaNote};
 pub use history::{History, HistoryItem};
 pub use message::{AssistantMessage, Block, Message, RawJson, ToolCall, ToolResult};
 pub use model::{

@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use crate::{BoxFuture, History, LoadRoute, Reply, ReplyEvent, Str, ToolName, TurnPlan};
+use crate::{
+    BoxFuture, History, LoadRoute, Reply, ReplyEvent, Str, ToolDialect, ToolName, TurnPlan,
+};
 
 /// Something that answers a transcript.
 pub trait Model: Send + Sync {
@@ -88,6 +90,8 @@ pub struct ModelProfile {
     pub max_tools: Option<usize>,
     /// How it gets the definitions of tools loaded on the way.
     pub load_route: LoadRoute,
+    /// What its API accepts of names and input schemas.
+    pub dialect: ToolDialect,
     /// Price per token, if configured.
     pub price: Option<Price>,
 }
@@ -103,6 +107,7 @@ impl ModelProfile {
             final_round: FinalRound::default(),
             max_tools: None,
             load_route: LoadRoute::default(),
+            dialect: ToolDialect::default(),
             price: None,
         }
     }
