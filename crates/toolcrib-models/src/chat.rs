@@ -155,6 +155,7 @@ impl ChatModel {
         profile.price = options.price;
         profile.load_route = options.load_route;
         profile.max_tools = dialect.max_tools;
+        profile.dialect = dialect.tools;
         let keeps = |prefix: &&str| options.model.starts_with(*prefix);
         profile.final_round = options.final_round.unwrap_or_else(|| {
             if dialect.keeps_tools.iter().any(keeps) {

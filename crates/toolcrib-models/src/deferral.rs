@@ -9,7 +9,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toolcrib_core::{Content, History, Message, ToolName, ToolResult, ToolSpec, TurnPlan};
+use toolcrib_core::{
+    Content, History, Message, ToolDialect, ToolName, ToolResult, ToolSpec, TurnPlan,
+};
 
 use crate::json::quote;
 use crate::turns::{Items, NO_OUTPUT};
@@ -162,7 +164,7 @@ pub(crate) fn responses_tools(plan: &TurnPlan, unreferenced: &[&ToolName]) -> Ve
             );
             quote(tool, &spec.description);
             tool.extend_from_slice(b",\"parameters\":");
-            tool.extend_from_slice(spec.input_schema.wire().as_bytes());
+            tool.extend_from_slice(spec.fitted(ToolDialect::OpenAi).wire().as_bytes());
             tool.push(b'}');
         });
     }
@@ -215,7 +217,7 @@ fn messages_tool(spec: &ToolSpec, more: &str) -> Vec<u8> {
     out.extend_from_slice(b",\"description\":");
     quote(&mut out, &spec.description);
     out.extend_from_slice(b",\"input_schema\":");
-    out.extend_from_slice(spec.input_schema.wire().as_bytes());
+    out.extend_from_slice(spec.fitted(ToolDialect::Anthropic).wire().as_bytes());
     out.extend_from_slice(more.as_bytes());
     out.push(b'}');
     out
@@ -227,7 +229,7 @@ fn responses_function(spec: &ToolSpec, more: &str) -> Vec<u8> {
     out.extend_from_slice(b",\"description\":");
     quote(&mut out, &spec.description);
     out.extend_from_slice(b",\"strict\":false,\"parameters\":");
-    out.extend_from_slice(spec.input_schema.wire().as_bytes());
+    out.extend_from_slice(spec.fitted(ToolDialect::OpenAi).wire().as_bytes());
     out.extend_from_slice(more.as_bytes());
     out.push(b'}');
     out
@@ -337,7 +339,10 @@ mod tests {
     #[test]
     fn a_load_changes_no_byte_of_the_array() {
         assert_eq!(messages_tools(&plan(0), &[]), messages_tools(&plan(2), &[]));
-        assert_eq!(responses_tools(&plan(0), &[]), responses_tools(&plan(2), &[]));
+        assert_eq!(
+            responses_tools(&plan(0), &[]),
+            responses_tools(&plan(2), &[])
+        );
     }
 
     #[test]
@@ -346,7 +351,8 @@ mod tests {
             .map(|n| spec(&format!("t{n:02}"), "a b/c"))
             .collect();
         let plan = TurnPlan::with_loader("", Vec::new(), Vec::new(), Vec::new(), deferred);
-        let value: serde_json::Value = serde_json::from_slice(&responses_tools(&plan, &[])).unwrap();
+        let value: serde_json::Value =
+            serde_json::from_slice(&responses_tools(&plan, &[])).unwrap();
         let namespaces = value.as_array().unwrap();
         assert_eq!(namespaces.len(), 3);
         let mut names = std::collections::BTreeSet::new();

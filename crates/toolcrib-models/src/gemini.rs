@@ -6,7 +6,6 @@
 
 mod body;
 mod reply;
-mod schema;
 
 pub(crate) use body::{Renderer, head};
 pub(crate) use reply::Assembler;

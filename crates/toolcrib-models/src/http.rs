@@ -127,6 +127,14 @@ impl Sender {
         body: Bytes,
         on_event: &mut Events<'_>,
     ) -> Result<Reply, ModelError> {
+        if cfg!(debug_assertions)
+            && let Some(finding) = crate::check::check_request(profile, &body).first()
+        {
+            let what =
+                format!("was not asked: the request is one that it would refuse ({finding})");
+            let fault = Fault::new(ModelErrorKind::BadRequest, what, "");
+            return Err(self.endpoint.error(fault));
+        }
         let mut attempt = 1;
         loop {
             let mut assembler = A::default();

@@ -14,6 +14,7 @@
 //! ```
 
 mod chat;
+mod check;
 mod deferral;
 mod gemini;
 mod http;
@@ -24,6 +25,8 @@ mod navigator;
 mod remote;
 mod responses;
 mod retry;
+#[cfg(test)]
+mod samples;
 mod script;
 mod select;
 mod sse;
@@ -31,6 +34,7 @@ mod turns;
 mod usage;
 
 pub use chat::{ChatModel, ChatOptions, Vendor};
+pub use check::{Finding, check_request};
 pub use http::Key;
 pub use navigator::Navigator;
 pub use remote::{RemoteModel, RemoteOptions, Wire};

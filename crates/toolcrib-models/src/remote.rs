@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use toolcrib_core::{
     BoxFuture, FinalRound, LoadRoute, Model, ModelError, ModelProfile, Price, Reply, ReplyEvent,
-    Request, Str,
+    Request, Str, ToolDialect,
 };
 
 use crate::http::{self, Auth, Endpoint, Key, Route, Sender, shown_url};
@@ -35,6 +35,15 @@ impl Wire {
             Wire::Messages => "anthropic",
             Wire::Responses => "openai",
             Wire::Gemini => "gemini",
+        }
+    }
+
+    /// What the provider accepts of names and schemas.
+    fn tools(self) -> ToolDialect {
+        match self {
+            Wire::Messages => ToolDialect::Anthropic,
+            Wire::Responses => ToolDialect::OpenAi,
+            Wire::Gemini => ToolDialect::Gemini,
         }
     }
 
@@ -213,6 +222,7 @@ impl RemoteModel {
         profile.load_route = options.load_route;
         profile.final_round = options.final_round;
         profile.max_tools = options.max_tools;
+        profile.dialect = wire.tools();
         let native = options.load_route == LoadRoute::Native;
         let (model, extra) = (&options.model, &options.extra);
         let renderer = match wire {
@@ -256,7 +266,8 @@ impl Model for RemoteModel {
             match &self.renderer {
                 Renderer::Messages(renderer) => {
                     let body = renderer.body(&request);
-                    let asked = sender.ask::<messages::Assembler>(&request, profile, body, on_event);
+                    let asked =
+                        sender.ask::<messages::Assembler>(&request, profile, body, on_event);
                     asked.await
                 }
                 Renderer::Responses(renderer) => {

@@ -49,11 +49,7 @@ fn count(record: &str, name: &str) -> Option<u64> {
 }
 
 fn sum(parts: &[Option<u64>]) -> Option<u64> {
-    parts
-        .iter()
-        .flatten()
-        .copied()
-        .reduce(u64::saturating_add)
+    parts.iter().flatten().copied().reduce(u64::saturating_add)
 }
 
 /// A Messages record, whose `input_tokens` leave out what the cache had to do with.
@@ -135,11 +131,17 @@ mod tests {
         let usage = responses(
             r#"{"input_tokens":95,"input_tokens_details":{"cached_tokens":80},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":3}}"#,
         );
-        assert_eq!(numbers(&usage), [Some(95), Some(80), None, Some(7), Some(3)]);
+        assert_eq!(
+            numbers(&usage),
+            [Some(95), Some(80), None, Some(7), Some(3)]
+        );
         let usage = gemini(
             r#"{"promptTokenCount":95,"cachedContentTokenCount":80,"candidatesTokenCount":4,"thoughtsTokenCount":3,"totalTokenCount":102}"#,
         );
-        assert_eq!(numbers(&usage), [Some(95), Some(80), None, Some(7), Some(3)]);
+        assert_eq!(
+            numbers(&usage),
+            [Some(95), Some(80), None, Some(7), Some(3)]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A difference is a value here, never a branch elsewhere on a vendor's name. A
 //! vendor that needs a branch has another wire.
 
-use toolcrib_core::FinalRound;
+use toolcrib_core::{FinalRound, ToolDialect};
 
 /// Who speaks the chat wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub(crate) struct Dialect {
     /// Beginnings of model names that keep the tool array in the final round.
     pub(crate) keeps_tools: &'static [&'static str],
     pub(crate) max_tools: Option<usize>,
+    /// What the server accepts of names and schemas.
+    pub(crate) tools: ToolDialect,
     /// Names the rendering of an assistant message for the model that wrote it.
     pub(crate) own_key: &'static str,
 }
@@ -60,6 +62,7 @@ static TABLE: [Dialect; 4] = [
         final_round: FinalRound::Keep,
         keeps_tools: &[],
         max_tools: Some(128),
+        tools: ToolDialect::OpenAi,
         own_key: "chat.assistant.openai",
     },
     Dialect {
@@ -74,6 +77,7 @@ static TABLE: [Dialect; 4] = [
         final_round: FinalRound::Withhold,
         keeps_tools: &["anthropic/", "google/", "mistralai/", "openai/"],
         max_tools: None,
+        tools: ToolDialect::OpenAi,
         own_key: "chat.assistant.openrouter",
     },
     Dialect {
@@ -87,6 +91,7 @@ static TABLE: [Dialect; 4] = [
         final_round: FinalRound::Withhold,
         keeps_tools: &[],
         max_tools: None,
+        tools: ToolDialect::Local,
         own_key: "chat.assistant.ollama",
     },
     Dialect {
@@ -100,6 +105,7 @@ static TABLE: [Dialect; 4] = [
         final_round: FinalRound::Withhold,
         keeps_tools: &[],
         max_tools: None,
+        tools: ToolDialect::Local,
         own_key: "chat.assistant.generic",
     },
 ];

@@ -1,13 +1,12 @@
 //! A Gemini request out of bytes rendered once.
 
-use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use toolcrib_core::{
     AssistantMessage, Block, Content, HistoryItem, Message, RawJson, Request, Str, ToolCall,
-    ToolChoice, ToolName, ToolResult, ToolSpec, TurnPlan,
+    ToolChoice, ToolDialect, ToolName, ToolResult, ToolSpec, TurnPlan,
 };
 
 use crate::json::{self, is_object, members, quote};
@@ -34,22 +33,10 @@ pub(crate) fn head(extra: &[(String, serde_json::Value)]) -> Vec<u8> {
     head
 }
 
-/// A name as this wire accepts it: it may not begin with a digit or a hyphen.
-pub(crate) fn wire_name(name: &str) -> Cow<'_, str> {
-    if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-        Cow::Borrowed(name)
-    } else {
-        Cow::Owned(format!("_{name}"))
-    }
-}
-
-/// The name that [`wire_name`] was made of, where one was offered.
-pub(crate) fn own_name<'a>(plan: &TurnPlan, name: &'a str) -> &'a str {
-    let offered = |name: &str| plan.tools().iter().any(|spec| spec.name.as_str() == name);
-    match name.strip_prefix('_') {
-        Some(rest) if !offered(name) && offered(rest) => rest,
-        _ => name,
-    }
+/// A name that a model wrote, as this wire accepts it.
+fn wire_name(name: &str) -> String {
+    let name = ToolName::from_foreign(name);
+    name.on_wire(ToolDialect::Gemini).into_owned()
 }
 
 impl Renderer {
@@ -59,7 +46,9 @@ impl Renderer {
         let sends_tools =
             !plan.tools().is_empty() && !matches!(request.tool_choice, ToolChoice::Withhold);
         let items = request.history.items();
-        let turns = turns(request, OPENING, |at, item| self.message(&items[..at], item));
+        let turns = turns(request, OPENING, |at, item| {
+            self.message(&items[..at], item)
+        });
         let mut body = self.head.clone();
         if sends_tools {
             body.extend_from_slice(&plan.rendered.get_or_render("gemini.tools", || tools(plan)));
@@ -89,7 +78,10 @@ impl Renderer {
             choice(&mut body, request.tool_choice);
         }
         if let Some(limit) = request.max_output_tokens {
-            let _ = write!(body, ",\"generationConfig\":{{\"maxOutputTokens\":{limit}}}");
+            let _ = write!(
+                body,
+                ",\"generationConfig\":{{\"maxOutputTokens\":{limit}}}"
+            );
         }
         body.push(b'}');
         body.into()
@@ -143,10 +135,12 @@ fn tools(plan: &TurnPlan) -> Vec<u8> {
 
 fn declaration(spec: &ToolSpec) -> Vec<u8> {
     let mut out = b"{\"name\":".to_vec();
-    quote(&mut out, &wire_name(spec.name.as_str()));
+    quote(&mut out, &spec.name.on_wire(ToolDialect::Gemini));
     out.extend_from_slice(b",\"description\":");
     quote(&mut out, &spec.description);
-    if let Some(schema) = super::schema::parameters(spec.input_schema.wire()) {
+    let schema = spec.fitted(ToolDialect::Gemini).wire();
+    // An object without properties is refused.
+    if json::member(schema, "properties").is_none_or(|properties| properties != "{}") {
         out.extend_from_slice(b",\"parameters\":");
         out.extend_from_slice(schema.as_bytes());
     }
@@ -166,7 +160,7 @@ fn choice(out: &mut Vec<u8>, choice: &ToolChoice) {
     );
     if let ToolChoice::Named(name) = choice {
         out.extend_from_slice(b",\"allowedFunctionNames\":[");
-        quote(out, &wire_name(name.as_str()));
+        quote(out, &name.on_wire(ToolDialect::Gemini));
         out.push(b']');
     }
     out.extend_from_slice(b"}}");
@@ -210,8 +204,7 @@ fn output(result: &ToolResult, id: Option<&str>) -> Vec<u8> {
         let _ = write!(out, "\"id\":{id},");
     }
     out.extend_from_slice(b"\"name\":");
-    let name = ToolName::from_foreign(&result.name);
-    quote(&mut out, &wire_name(name.as_str()));
+    quote(&mut out, &wire_name(&result.name));
     let texts = result.content.iter().filter_map(|piece| match piece {
         Content::Text(text) => Some(&**text),
         _ => None,
@@ -289,11 +282,14 @@ fn function_call(out: &mut Vec<u8>, call: &ToolCall, own: bool) {
         let _ = write!(out, "\"id\":{id},");
     }
     out.extend_from_slice(b"\"name\":");
-    let name = ToolName::from_foreign(&call.name);
-    quote(out, &wire_name(name.as_str()));
+    quote(out, &wire_name(&call.name));
     out.extend_from_slice(b",\"args\":");
     let usable = is_object(&call.arguments);
-    out.extend_from_slice(if usable { call.arguments.trim().as_bytes() } else { b"{}" });
+    out.extend_from_slice(if usable {
+        call.arguments.trim().as_bytes()
+    } else {
+        b"{}"
+    });
     out.push(b'}');
     if let Some(extra) = extra {
         members(out, &extra.0, |key| !matches!(key, "id" | "functionCall"));

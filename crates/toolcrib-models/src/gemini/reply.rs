@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolcrib_core::{
     AssistantMessage, Block, Finish, ModelProfile, RawJson, Reply, ReplyEvent, Request, ToolCall,
+    ToolDialect, ToolName,
 };
 
-use super::body::own_name;
 use crate::chat::Ids;
 use crate::http::{Assemble, Events, Fault, Meter};
 use crate::joined::Joined;
@@ -191,7 +191,10 @@ impl Assembler {
         let text = json::member(part, "text");
         let signature = json::member(part, "thoughtSignature");
         if let Some(call) = json::member(part, "functionCall") {
-            if let Some(name) = json::member(&call, "name").as_deref().and_then(json::string) {
+            if let Some(name) = json::member(&call, "name")
+                .as_deref()
+                .and_then(json::string)
+            {
                 on_event(ReplyEvent::CallStarted(&String::from_utf8_lossy(&name)));
             }
             self.pieces.push(Piece::Call(part.to_owned()));
@@ -264,9 +267,11 @@ fn call(part: &str, request: &Request<'_>, ids: &mut Ids<'_>) -> Block {
     let members = kept.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let extra = (!kept.is_empty()).then(|| RawJson(json::object(members).into()));
     let name = text("name").unwrap_or_default();
+    let offered = request.plan.tools().iter().map(|spec| &spec.name);
+    let known = ToolName::from_wire(ToolDialect::Gemini, &name, offered);
     Block::Call(ToolCall {
         id: ids.unique(text("id")),
-        name: own_name(request.plan, &name).into(),
+        name: known.map_or(name.as_str(), ToolName::as_str).into(),
         arguments: json::member(&call, "args").unwrap_or_default().into(),
         extra,
     })
@@ -279,8 +284,15 @@ fn finish(reason: &str) -> Finish {
         "FUNCTION_CALL" => Finish::ToolCalls,
         "MAX_TOKENS" => Finish::Length,
         "CONTINUATION" => Finish::Paused,
-        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY"
-        | "IMAGE_PROHIBITED_CONTENT" | "IMAGE_RECITATION" | "MODEL_ARMOR" => Finish::ContentFilter,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION"
+        | "MODEL_ARMOR" => Finish::ContentFilter,
         other => Finish::Other(other.into()),
     }
 }

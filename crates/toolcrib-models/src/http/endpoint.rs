@@ -57,8 +57,7 @@ impl Endpoint {
     ) -> Result<Endpoint, ModelError> {
         let unusable = |why: &str| {
             // The text may hold a password, so it is not repeated.
-            let message =
-                format!("unusable base URL: {why}; write it like {}", route.example);
+            let message = format!("unusable base URL: {why}; write it like {}", route.example);
             ModelError::new(Kind::Unsupported, message)
         };
         let mut url = Url::parse(base).map_err(|error| unusable(&error.to_string()))?;

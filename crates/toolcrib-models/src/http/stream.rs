@@ -114,7 +114,11 @@ impl Decoder {
     }
 
     /// The body has ended.
-    pub(super) fn finish(self, assembler: &mut impl Assemble, on_event: &mut Events<'_>) -> Result<(), Fault> {
+    pub(super) fn finish(
+        self,
+        assembler: &mut impl Assemble,
+        on_event: &mut Events<'_>,
+    ) -> Result<(), Fault> {
         let mut parser = match self.form {
             Form::Unknown => return Err(Fault::not_the_wire("sent", &self.body)),
             Form::Whole => return whole(&self.body, assembler, on_event),
@@ -192,7 +196,11 @@ fn frame_into(
     Ok(Flow::Go)
 }
 
-fn whole(body: &[u8], assembler: &mut impl Assemble, on_event: &mut Events<'_>) -> Result<(), Fault> {
+fn whole(
+    body: &[u8],
+    assembler: &mut impl Assemble,
+    on_event: &mut Events<'_>,
+) -> Result<(), Fault> {
     assembler.push(body.strip_prefix(BOM).unwrap_or(body), on_event)?;
     if assembler.ended() {
         Ok(())

@@ -136,9 +136,9 @@ impl Renderer {
                 let loaded: Vec<&ToolName> = result.loaded.iter().filter(known).collect();
                 deferral::messages_result(result, &loaded).into()
             }
-            Message::Tool(result) => cache.get_or_render("messages.tool", || {
-                deferral::messages_result(result, &[])
-            }),
+            Message::Tool(result) => {
+                cache.get_or_render("messages.tool", || deferral::messages_result(result, &[]))
+            }
             _ => cache.get_or_render("messages.other", || user(&[])),
         }
     }
@@ -246,7 +246,11 @@ fn tool_use(out: &mut Vec<u8>, call: &ToolCall, own: bool) {
     quote(out, ToolName::from_foreign(&call.name).as_str());
     out.extend_from_slice(b",\"input\":");
     let usable = is_object(&call.arguments);
-    out.extend_from_slice(if usable { call.arguments.trim().as_bytes() } else { b"{}" });
+    out.extend_from_slice(if usable {
+        call.arguments.trim().as_bytes()
+    } else {
+        b"{}"
+    });
     if let (true, Some(extra)) = (own, &call.extra) {
         members(out, &extra.0, |key| {
             !matches!(key, "type" | "id" | "name" | "input" | "cache_control")

@@ -91,7 +91,9 @@ impl Assemble for Assembler {
                 }
             }
             Some("message_delta") => {
-                let reason = frame.delta.and_then(|d| json::member(d.get(), "stop_reason"));
+                let reason = frame
+                    .delta
+                    .and_then(|d| json::member(d.get(), "stop_reason"));
                 self.stopped(reason.as_deref());
                 self.count(frame.usage.map(RawValue::get));
             }
@@ -205,9 +207,8 @@ impl Assembler {
         on_event: &mut Events<'_>,
     ) -> Result<(), Fault> {
         let slot = self.slots.iter_mut().rfind(|slot| slot.index == index);
-        let slot = slot.ok_or_else(|| {
-            Fault::malformed("sent a piece of a block that it had not begun")
-        })?;
+        let slot =
+            slot.ok_or_else(|| Fault::malformed("sent a piece of a block that it had not begun"))?;
         let mut shown = false;
         json::for_each_member(delta, |key, value| match key {
             "type" => {}
@@ -334,7 +335,11 @@ impl Slot {
                 let rest: Vec<_> = rest.map(|(k, v)| (k.as_str(), v.as_str())).collect();
                 let extra = (!rest.is_empty()).then(|| RawJson(json::object(rest).into()));
                 let streamed = self.input.finish();
-                let arguments = if streamed.is_empty() { written } else { streamed };
+                let arguments = if streamed.is_empty() {
+                    written
+                } else {
+                    streamed
+                };
                 Some(Block::Call(ToolCall {
                     id,
                     name: name.into(),

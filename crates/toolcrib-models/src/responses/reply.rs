@@ -112,7 +112,9 @@ impl Assemble for Assembler {
                     }
                 }
             }
-            "response.completed" | "response.incomplete" | "response.failed"
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
             | "response.cancelled" => {
                 let raw = frame.response.map_or("{}", RawValue::get);
                 self.end(serde_json::from_str(raw).map_err(odd)?)?;
