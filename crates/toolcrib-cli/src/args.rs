@@ -27,6 +27,10 @@ pub(crate) enum Command {
     Tools(ToolsArgs),
     /// Measure the tool search on collections of tools and queries
     Eval(EvalArgs),
+    /// List the models that can be asked, and why one would be
+    Models(ModelsArgs),
+    /// Check keys, endpoints, clock and proxy, and say what to do
+    Doctor(DoctorArgs),
     /// Let this repository's toolcrib.toml choose a model, after showing what it says
     Trust(TrustArgs),
     /// Print a completion script for a shell
@@ -43,7 +47,7 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Vec<String>,
 
-    /// Model to ask: builtin:navigator, openai:NAME, openrouter:NAME, ollama:NAME,
+    /// Model to ask: builtin:navigator, PROVIDER:NAME as `toolcrib models` lists them,
     /// http://HOST/v1#NAME or script:FILE
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
@@ -164,6 +168,34 @@ pub(crate) struct EvalSearchArgs {
     /// Print one JSON object a ranker
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// Explain what is known of this model instead of listing all
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Ask remote providers too, for which a key is set; by default only servers on
+    /// this machine are asked
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Also let this model call a tiny tool, which may cost a little
+    #[arg(long)]
+    pub(crate) probe: bool,
+    /// Model to probe instead of the configured one
+    #[arg(long, short, value_name = "MODEL", requires = "probe")]
+    pub(crate) model: Option<String>,
 }
 
 #[derive(Debug, Args)]

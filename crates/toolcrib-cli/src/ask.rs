@@ -36,7 +36,12 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
     let question = question::read(&args.question)?;
     let workspace = Workspace::open(&args.place, args.quiet)?;
     let budget = budget(args, &workspace)?;
-    let model = model::choose(args.model.as_deref(), &workspace.config, args.quiet)?;
+    let model = model::choose(
+        args.model.as_deref(),
+        &workspace.config,
+        &workspace.places,
+        args.quiet,
+    )?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

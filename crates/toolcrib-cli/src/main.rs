@@ -4,10 +4,12 @@ mod args;
 mod ask;
 mod config;
 mod described;
+mod doctor_cmd;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
 mod model;
+mod models_cmd;
 mod panics;
 mod place;
 mod question;
@@ -43,6 +45,8 @@ fn run(command: &Command) -> Result<Status, CliError> {
         Command::Graph(args) => graph_cmd::run(args),
         Command::Tools(args) => tools_cmd::run(args),
         Command::Eval(args) => eval_cmd::run(args),
+        Command::Models(args) => models_cmd::run(args),
+        Command::Doctor(args) => doctor_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

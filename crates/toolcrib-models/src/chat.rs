@@ -43,6 +43,10 @@ pub struct ChatOptions {
     pub id: Option<Str>,
     /// Context window in tokens, if known.
     pub window: Option<u64>,
+    /// Most tokens of one reply, if known.
+    pub output_limit: Option<u64>,
+    /// Most tools of one request; the vendor's limit unless given.
+    pub max_tools: Option<usize>,
     /// For estimates where the server reports no cost.
     pub price: Option<Price>,
     /// How the tool-free final round is asked for; the vendor's habit unless given.
@@ -73,6 +77,8 @@ impl ChatOptions {
             key: None,
             id: None,
             window: None,
+            output_limit: None,
+            max_tools: None,
             price: None,
             final_round: None,
             load_route: LoadRoute::default(),
@@ -154,7 +160,8 @@ impl ChatModel {
         profile.window = options.window;
         profile.price = options.price;
         profile.load_route = options.load_route;
-        profile.max_tools = dialect.max_tools;
+        profile.output_limit = options.output_limit;
+        profile.max_tools = options.max_tools.or(dialect.max_tools);
         profile.dialect = dialect.tools;
         let keeps = |prefix: &&str| options.model.starts_with(*prefix);
         profile.final_round = options.final_round.unwrap_or_else(|| {
@@ -175,6 +182,12 @@ impl ChatModel {
             sender: Sender::new(endpoint, options.connect, options.idle, options.retry)?,
             profile,
         })
+    }
+    /// Whether the server lists tools for its model; true unless it says that it
+    /// does not.
+    pub(crate) async fn lists_tools(&self) -> bool {
+        let said = crate::reach::Reach::lists_tools(self.sender.endpoint()).await;
+        said.unwrap_or(true)
     }
 }
 

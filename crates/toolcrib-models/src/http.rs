@@ -23,12 +23,15 @@ use crate::sse::Flow;
 pub(crate) use endpoint::{Auth, Endpoint, Route, shown_url};
 pub(crate) use fault::{Fault, excerpt};
 pub use secret::Key;
+pub(crate) use stream::body;
 #[cfg(test)]
 pub(crate) use stream::testing;
 
 /// Where pieces of a reply are reported.
 pub(crate) type Events<'a> = dyn FnMut(ReplyEvent<'_>) + Send + 'a;
 
+/// Most bytes that are read of an error's body.
+const MOST_ERROR: usize = 64 << 10;
 /// Most bytes that one reply may have.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -199,7 +202,7 @@ impl Sender {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let asked = retry::asked_wait(header, SystemTime::now());
         let told = header("x-should-retry").map(str::to_ascii_lowercase);
-        let body = stream::error_body(response, self.idle).await;
+        let body = stream::body(response, self.idle, MOST_ERROR).await;
         let mut fault = Fault::of_status(status, &body);
         fault.retry_after = asked;
         match told.as_deref() {

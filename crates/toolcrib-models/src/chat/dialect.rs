@@ -6,16 +6,23 @@
 use toolcrib_core::{FinalRound, ToolDialect};
 
 /// Who speaks the chat wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Vendor {
     /// OpenAI itself.
     OpenAi,
     /// OpenRouter: many models behind one key, with costs.
     OpenRouter,
+    /// llama.cpp's own server.
+    LlamaCpp,
+    /// vLLM.
+    Vllm,
+    /// LM Studio.
+    LmStudio,
     /// A local Ollama.
     Ollama,
-    /// Any other server: llama.cpp, vLLM, a gateway.
+    /// Any other server, such as a gateway.
     Generic,
 }
 
@@ -50,7 +57,7 @@ pub(crate) struct Dialect {
 
 const USAGE: &str = r#""stream_options":{"include_usage":true},"#;
 
-static TABLE: [Dialect; 4] = [
+static TABLE: [Dialect; 7] = [
     Dialect {
         word: "openai",
         base_url: "https://api.openai.com/v1",
@@ -95,6 +102,48 @@ static TABLE: [Dialect; 4] = [
         own_key: "chat.assistant.ollama",
     },
     Dialect {
+        word: "llamacpp",
+        base_url: "http://127.0.0.1:8080/v1",
+        members: USAGE,
+        members_with_tools: "",
+        output_limit: "max_tokens",
+        forwards_images: false,
+        reasoning_back: &["reasoning_content"],
+        final_round: FinalRound::Withhold,
+        keeps_tools: &[],
+        max_tools: None,
+        tools: ToolDialect::Local,
+        own_key: "chat.assistant.llamacpp",
+    },
+    Dialect {
+        word: "vllm",
+        base_url: "http://127.0.0.1:8000/v1",
+        members: USAGE,
+        members_with_tools: "",
+        output_limit: "max_tokens",
+        forwards_images: false,
+        reasoning_back: &["reasoning_content", "reasoning"],
+        final_round: FinalRound::Withhold,
+        keeps_tools: &[],
+        max_tools: None,
+        tools: ToolDialect::Local,
+        own_key: "chat.assistant.vllm",
+    },
+    Dialect {
+        word: "lmstudio",
+        base_url: "http://127.0.0.1:1234/v1",
+        members: USAGE,
+        members_with_tools: "",
+        output_limit: "max_tokens",
+        forwards_images: false,
+        reasoning_back: &["reasoning_content", "reasoning"],
+        final_round: FinalRound::Withhold,
+        keeps_tools: &[],
+        max_tools: None,
+        tools: ToolDialect::Local,
+        own_key: "chat.assistant.lmstudio",
+    },
+    Dialect {
         word: "",
         base_url: "http://127.0.0.1:8080/v1",
         members: USAGE,
@@ -112,11 +161,22 @@ static TABLE: [Dialect; 4] = [
 
 impl Vendor {
     pub(crate) fn dialect(self) -> &'static Dialect {
-        let [openai, openrouter, ollama, generic] = &TABLE;
+        let [
+            openai,
+            openrouter,
+            ollama,
+            llama_cpp,
+            vllm,
+            lm_studio,
+            generic,
+        ] = &TABLE;
         match self {
             Vendor::OpenAi => openai,
             Vendor::OpenRouter => openrouter,
             Vendor::Ollama => ollama,
+            Vendor::LlamaCpp => llama_cpp,
+            Vendor::Vllm => vllm,
+            Vendor::LmStudio => lm_studio,
             Vendor::Generic => generic,
         }
     }
@@ -132,6 +192,9 @@ mod tests {
             (Vendor::OpenAi, "openai"),
             (Vendor::OpenRouter, "openrouter"),
             (Vendor::Ollama, "ollama"),
+            (Vendor::LlamaCpp, "llamacpp"),
+            (Vendor::Vllm, "vllm"),
+            (Vendor::LmStudio, "lmstudio"),
             (Vendor::Generic, ""),
         ];
         for (vendor, word) in vendors {

@@ -157,6 +157,14 @@ impl Endpoint {
         self.url.clone()
     }
 
+    /// Another path of the same server.
+    pub(crate) fn sibling(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(path);
+        url.set_query(None);
+        url
+    }
+
     /// A fault as an error of this endpoint, on one line and without its secrets.
     pub(crate) fn error(&self, fault: Fault) -> ModelError {
         let mut message = format!("{} {}", self.shown, fault.what);

@@ -12,8 +12,6 @@ use crate::sse::{Flow, Frame, SseParser};
 
 /// Most bytes of one frame or of one whole answer.
 const MOST_FRAME: usize = 16 << 20;
-/// Most bytes that are read of an error's body.
-const MOST_ERROR: usize = 64 << 10;
 /// How long a server may keep a stream open after the reply's end was seen. Usage
 /// comes after it; a server that never closes must not hold the reply back.
 const GRACE: Duration = Duration::from_secs(5);
@@ -209,13 +207,13 @@ fn whole(
     }
 }
 
-/// The beginning of an error's body, as far as it comes.
-pub(super) async fn error_body(mut response: Response, idle: Duration) -> Vec<u8> {
+/// The beginning of a body, as far as it comes, about `most` bytes.
+pub(crate) async fn body(mut response: Response, idle: Duration, most: usize) -> Vec<u8> {
     let mut body = Vec::new();
     let limit = idle.min(GRACE);
     while let Ok(Ok(Some(bytes))) = timeout(limit, response.chunk()).await {
         body.extend_from_slice(&bytes);
-        if body.len() > MOST_ERROR {
+        if body.len() > most {
             break;
         }
     }
