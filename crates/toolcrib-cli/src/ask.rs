@@ -55,7 +55,7 @@ fn go(args: &AskArgs, question: &str, earlier: Option<&Session>) -> Result<Statu
     let budget = budget(args, &workspace)?;
     let before = earlier.map(|session| &*session.meta().model);
     let wanted = args.model.as_deref().or(before);
-    let model = model::choose(wanted, &workspace.config, args.quiet)?;
+    let model = model::choose(wanted, &workspace.config, &workspace.places, args.quiet)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -34,7 +34,12 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
         ));
     }
     let workspace = Workspace::open(&ask.place, ask.quiet)?;
-    let model = model::choose(ask.model.as_deref(), &workspace.config, ask.quiet)?;
+    let model = model::choose(
+        ask.model.as_deref(),
+        &workspace.config,
+        &workspace.places,
+        ask.quiet,
+    )?;
     let loaded = snapshot::load(&workspace)?;
     let registry = Arc::new(ask::registry(&loaded.lookup, &ask.tools, ask.quiet)?);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -130,7 +135,12 @@ impl Chat<'_> {
                 Ok(())
             }
             Line::Model(Some(wanted)) => {
-                self.model = model::choose(Some(&wanted), &self.workspace.config, true)?;
+                self.model = model::choose(
+                    Some(&wanted),
+                    &self.workspace.config,
+                    &self.workspace.places,
+                    true,
+                )?;
                 say(&format!("{} answers from now on", self.model.profile().id));
                 Ok(())
             }

@@ -24,7 +24,8 @@ pub(crate) struct Fault {
 /// Longest excerpt of a foreign text in a message, in characters.
 const EXCERPT: usize = 200;
 
-const CHECK_URL: &str = "check the base URL, which usually ends in /v1";
+/// Stands for the advice of the endpoint's wire.
+pub(super) const CHECK_URL: &str = "check the base URL, which usually ends in /v1";
 const ASK_AGAIN: &str = "ask again";
 
 impl Fault {
@@ -39,6 +40,13 @@ impl Fault {
         }
     }
 
+    /// The same fault; final once something was shown, since what was shown cannot
+    /// be taken back and a second reply would double it.
+    pub(super) fn after(mut self, delivered: bool) -> Fault {
+        self.retryable &= !delivered;
+        self
+    }
+
     fn retryable(mut self, retryable: bool) -> Fault {
         self.retryable = retryable;
         self
@@ -48,7 +56,7 @@ impl Fault {
         Fault::new(Kind::Malformed, what, CHECK_URL)
     }
 
-    /// A body or frame that is not of the chat wire.
+    /// A body or frame that is not of the wire.
     pub(crate) fn not_the_wire(verb: &str, data: &[u8]) -> Fault {
         let text = String::from_utf8_lossy(data);
         let trimmed = text.trim_start_matches('\u{feff}').trim();
@@ -61,7 +69,7 @@ impl Fault {
                 None => format!("{verb} a web page instead of JSON: {}", excerpt(trimmed)),
             }
         } else {
-            format!("{verb} what is not a chat completion: {}", excerpt(trimmed))
+            format!("{verb} what is no reply of a model: {}", excerpt(trimmed))
         })
     }
 
@@ -191,7 +199,8 @@ const QUOTA_WORDS: [&str; 6] = [
     "quota_exceeded",
 ];
 
-const QUOTA_PHRASES: [&str; 4] = [
+const QUOTA_PHRASES: [&str; 5] = [
+    "credit balance is too low",
     "exceeded your current quota",
     "insufficient credits",
     "insufficient balance",

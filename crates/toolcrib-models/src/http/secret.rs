@@ -12,7 +12,7 @@ impl Key {
         Key(key.into().trim().to_owned())
     }
 
-    pub(super) fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 }

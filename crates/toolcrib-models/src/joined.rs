@@ -6,7 +6,7 @@
 
 /// Text as far as it is complete.
 #[derive(Debug, Default)]
-pub(super) struct Joined {
+pub(crate) struct Joined {
     text: String,
     high: Option<u32>,
 }
@@ -14,7 +14,7 @@ pub(super) struct Joined {
 impl Joined {
     /// Adds UTF-8 in which surrogates may stand encoded like other characters, and
     /// returns what has become readable.
-    pub(super) fn push(&mut self, mut bytes: &[u8]) -> &str {
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> &str {
         let before = self.text.len();
         while !bytes.is_empty() {
             let (good, rest) = match std::str::from_utf8(bytes) {
@@ -67,17 +67,17 @@ impl Joined {
     }
 
     /// All readable text so far.
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
     /// Whether nothing was added yet.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.high.is_none()
     }
 
     /// The complete text; a half whose other half never came is replaced.
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.flush();
         self.text
     }

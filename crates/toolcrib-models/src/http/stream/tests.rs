@@ -1,47 +1,11 @@
+use super::testing::{self, frames};
 use super::*;
+use crate::chat::reply::Assembler;
 use proptest::prelude::*;
-use toolcrib_core::{Block, Finish, History, ModelProfile, Reply};
+use toolcrib_core::{Block, Finish, Reply};
 
-/// Everything that was seen of an answer that came in these pieces. Pieces of text
-/// are joined, since their borders are the one thing that splits may move.
 fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<(Reply, String), Fault> {
-    let mut decoder = Decoder::default();
-    let mut assembler = Assembler::default();
-    let mut events = String::new();
-    let mut last = "";
-    let mut on_event = |event: ReplyEvent<'_>| {
-        let (kind, text) = match event {
-            ReplyEvent::Text(text) => ("text", text),
-            ReplyEvent::Reasoning(text) => ("reasoning", text),
-            ReplyEvent::CallStarted(name) => ("call", name),
-            _ => ("other", ""),
-        };
-        if kind != last || kind == "call" {
-            events.push_str(&format!("\n{kind}: "));
-        }
-        events.push_str(text);
-        last = kind;
-    };
-    let mut stopped = false;
-    for piece in pieces {
-        if decoder.push(piece, &mut assembler, &mut on_event)? == Flow::Stop {
-            stopped = true;
-            break;
-        }
-    }
-    if !stopped {
-        decoder.finish(&mut assembler, &mut on_event)?;
-    }
-    let profile = ModelProfile::new("test:m");
-    let reply = assembler.finish(&History::new(), &profile, &mut on_event)?;
-    Ok((reply, events.trim().to_owned()))
-}
-
-fn frames(frames: &[&str]) -> String {
-    frames
-        .iter()
-        .map(|data| format!("data: {data}\n\n"))
-        .collect()
+    testing::decode::<Assembler>(pieces)
 }
 
 /// A recorded stream with all that splits can hurt: emoji, CJK, an emoji cut into
@@ -249,7 +213,7 @@ fn p20_only_a_seen_end_makes_a_reply() {
     check(
         &[text, "not json", "[DONE]"],
         Malformed,
-        "sent what is not a chat completion: not json",
+        "sent what is no reply of a model: not json",
     );
     let half = format!("data: {text}\n\ndata: {{\"choices\":[{{\"del");
     assert_eq!(decode([half.as_bytes()]).unwrap_err(), Fault::broken_off());
@@ -284,22 +248,22 @@ fn p20_bodies_that_are_no_reply() {
     check(
         "OK, running",
         Malformed,
-        "sent what is not a chat completion: OK, running",
+        "sent what is no reply of a model: OK, running",
     );
     check(
         "[1,2]",
         Malformed,
-        "sent what is not a chat completion: [1,2]",
+        "sent what is no reply of a model: [1,2]",
     );
     check(
         "{\"ok\":true}",
         Malformed,
-        "sent what is not a chat completion: {\"ok\":true}",
+        "sent what is no reply of a model: {\"ok\":true}",
     );
     check(
         "{\"choices\":[]}",
         Malformed,
-        "sent what is not a chat completion: {\"choices\":[]}",
+        "sent what is no reply of a model: {\"choices\":[]}",
     );
     check(
         r#"{"error":{"message":"Insufficient credits","code":402}}"#,
@@ -314,7 +278,7 @@ fn p20_bodies_that_are_no_reply() {
     check(
         r#"{"choices":[{"message":{"content":"half"},"finish_reason":null}]}"#,
         Malformed,
-        r#"sent what is not a chat completion: {"choices":[{"message":{"content":"half"},"finish_reason":null}]}"#,
+        r#"sent what is no reply of a model: {"choices":[{"message":{"content":"half"},"finish_reason":null}]}"#,
     );
 }
 

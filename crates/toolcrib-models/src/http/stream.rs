@@ -4,18 +4,14 @@ use std::time::Duration;
 
 use reqwest::Response;
 use tokio::time::timeout;
-use toolcrib_core::{ModelErrorKind, ReplyEvent};
+use toolcrib_core::ModelErrorKind;
 
 use super::fault::Fault;
-use super::reply::Assembler;
+use super::{Assemble, Events};
 use crate::sse::{Flow, Frame, SseParser};
-
-type Events<'a> = dyn FnMut(ReplyEvent<'_>) + Send + 'a;
 
 /// Most bytes of one frame or of one whole answer.
 const MOST_FRAME: usize = 16 << 20;
-/// Most bytes that are read of an error's body.
-const MOST_ERROR: usize = 64 << 10;
 /// How long a server may keep a stream open after the reply's end was seen. Usage
 /// comes after it; a server that never closes must not hold the reply back.
 const GRACE: Duration = Duration::from_secs(5);
@@ -39,7 +35,7 @@ impl From<Fault> for ReadError {
 pub(super) async fn read(
     mut response: Response,
     idle: Duration,
-    assembler: &mut Assembler,
+    assembler: &mut impl Assemble,
     on_event: &mut Events<'_>,
 ) -> Result<(), ReadError> {
     let mut decoder = Decoder::default();
@@ -74,7 +70,7 @@ enum Form {
 }
 
 /// Bytes of an answer into pieces of a reply, without a connection.
-struct Decoder {
+pub(super) struct Decoder {
     form: Form,
     /// A whole body, or the beginning of one whose form is not known yet.
     body: Vec<u8>,
@@ -92,10 +88,10 @@ impl Default for Decoder {
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 impl Decoder {
-    fn push(
+    pub(super) fn push(
         &mut self,
         bytes: &[u8],
-        assembler: &mut Assembler,
+        assembler: &mut impl Assemble,
         on_event: &mut Events<'_>,
     ) -> Result<Flow, Fault> {
         if let Form::Events(parser) = &mut self.form {
@@ -116,7 +112,11 @@ impl Decoder {
     }
 
     /// The body has ended.
-    fn finish(self, assembler: &mut Assembler, on_event: &mut Events<'_>) -> Result<(), Fault> {
+    pub(super) fn finish(
+        self,
+        assembler: &mut impl Assemble,
+        on_event: &mut Events<'_>,
+    ) -> Result<(), Fault> {
         let mut parser = match self.form {
             Form::Unknown => return Err(Fault::not_the_wire("sent", &self.body)),
             Form::Whole => return whole(&self.body, assembler, on_event),
@@ -157,7 +157,7 @@ fn recognise(start: &[u8]) -> Result<Form, Fault> {
 fn events(
     parser: &mut SseParser,
     bytes: &[u8],
-    assembler: &mut Assembler,
+    assembler: &mut impl Assemble,
     on_event: &mut Events<'_>,
 ) -> Result<Flow, Fault> {
     let mut outcome = Ok(Flow::Go);
@@ -172,7 +172,7 @@ fn events(
 
 fn frame_into(
     frame: Frame<'_>,
-    assembler: &mut Assembler,
+    assembler: &mut impl Assemble,
     on_event: &mut Events<'_>,
 ) -> Result<Flow, Fault> {
     let data = frame.data.trim_ascii();
@@ -189,12 +189,16 @@ fn frame_into(
             retryable: fault.retryable || fault.kind == ModelErrorKind::Malformed,
             ..fault
         };
-        assembler.push(data, on_event).map_err(accident)?;
+        return assembler.push(data, on_event).map_err(accident);
     }
     Ok(Flow::Go)
 }
 
-fn whole(body: &[u8], assembler: &mut Assembler, on_event: &mut Events<'_>) -> Result<(), Fault> {
+fn whole(
+    body: &[u8],
+    assembler: &mut impl Assemble,
+    on_event: &mut Events<'_>,
+) -> Result<(), Fault> {
     assembler.push(body.strip_prefix(BOM).unwrap_or(body), on_event)?;
     if assembler.ended() {
         Ok(())
@@ -203,18 +207,20 @@ fn whole(body: &[u8], assembler: &mut Assembler, on_event: &mut Events<'_>) -> R
     }
 }
 
-/// The beginning of an error's body, as far as it comes.
-pub(super) async fn error_body(mut response: Response, idle: Duration) -> Vec<u8> {
+/// The beginning of a body, as far as it comes, about `most` bytes.
+pub(crate) async fn body(mut response: Response, idle: Duration, most: usize) -> Vec<u8> {
     let mut body = Vec::new();
     let limit = idle.min(GRACE);
     while let Ok(Ok(Some(bytes))) = timeout(limit, response.chunk()).await {
         body.extend_from_slice(&bytes);
-        if body.len() > MOST_ERROR {
+        if body.len() > most {
             break;
         }
     }
     body
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

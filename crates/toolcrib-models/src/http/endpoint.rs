@@ -5,28 +5,59 @@ use std::net::IpAddr;
 use std::sync::Once;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use toolcrib_core::{ModelError, ModelErrorKind as Kind};
 
-use super::fault::{Fault, excerpt};
+use super::fault::{self, Fault, excerpt};
 use super::secret::Key;
 
+/// How a key is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Auth {
+    /// As a bearer token.
+    Bearer,
+    /// As the value of this header.
+    Header(&'static str),
+}
+
+/// What a wire adds to a base address.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    /// Ends of a base path that are dropped, the longest first: what people copy
+    /// out of documentation.
+    pub(crate) drops: &'static [&'static str],
+    /// Follows the base path.
+    pub(crate) path: String,
+    /// A query member that the wire needs.
+    pub(crate) query: Option<(&'static str, &'static str)>,
+    pub(crate) auth: Auth,
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+    /// What a base address looks like, for advice.
+    pub(crate) example: &'static str,
+    /// What to do when the answer is of no wire at all.
+    pub(crate) advice: &'static str,
+}
+
 /// One endpoint. Its errors never hold a key, a password or a query.
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     url: Url,
     shown: String,
+    advice: &'static str,
     headers: HeaderMap,
     secrets: Vec<String>,
     local: bool,
 }
 
 impl Endpoint {
-    pub(super) fn new(base: &str, key: Option<&Key>) -> Result<Endpoint, ModelError> {
+    pub(crate) fn new(
+        base: &str,
+        key: Option<&Key>,
+        route: &Route,
+    ) -> Result<Endpoint, ModelError> {
         let unusable = |why: &str| {
             // The text may hold a password, so it is not repeated.
-            let message =
-                format!("unusable base URL: {why}; write it like http://127.0.0.1:8080/v1");
+            let message = format!("unusable base URL: {why}; write it like {}", route.example);
             ModelError::new(Kind::Unsupported, message)
         };
         let mut url = Url::parse(base).map_err(|error| unusable(&error.to_string()))?;
@@ -35,24 +66,35 @@ impl Endpoint {
         }
         url.set_fragment(None);
         let path = url.path().trim_end_matches('/').to_owned();
-        let path = path.strip_suffix("/chat/completions").unwrap_or(&path);
-        url.set_path(&format!("{path}/chat/completions"));
+        let dropped = route.drops.iter().find_map(|end| path.strip_suffix(end));
+        let path = dropped.unwrap_or(&path);
+        url.set_path(&format!("{path}{}", route.path));
 
         let mut secrets: Vec<String> = url.query_pairs().map(|(_, value)| value.into()).collect();
+        if let Some((name, value)) = route.query {
+            url.query_pairs_mut().append_pair(name, value);
+        }
         secrets.push(url.username().to_owned());
         secrets.extend(url.password().map(str::to_owned));
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         headers.insert(ACCEPT, accept);
+        for (name, value) in route.headers {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
         if let Some(key) = key {
-            let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()));
+            let (name, text) = match route.auth {
+                Auth::Bearer => (AUTHORIZATION, format!("Bearer {}", key.reveal())),
+                Auth::Header(name) => (HeaderName::from_static(name), key.reveal().to_owned()),
+            };
+            let value = HeaderValue::from_str(&text);
             let mut value = value.map_err(|_| {
                 let message = "the API key holds characters that no key has; check for line breaks";
                 ModelError::new(Kind::Auth, message)
             })?;
             value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            headers.insert(name, value);
             secrets.push(key.reveal().to_owned());
             let _ = url.set_username("");
             let _ = url.set_password(None);
@@ -67,6 +109,7 @@ impl Endpoint {
         let local = host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback());
         Ok(Endpoint {
             shown,
+            advice: route.advice,
             local,
             url,
             headers,
@@ -75,11 +118,11 @@ impl Endpoint {
     }
 
     /// Scheme, host, port and path.
-    pub(super) fn shown(&self) -> &str {
+    pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
 
-    pub(super) fn client(&self, connect: Duration) -> Result<Client, ModelError> {
+    pub(crate) fn client(&self, connect: Duration) -> Result<Client, ModelError> {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
             // Fails only where the program has already chosen one, which then holds.
@@ -110,15 +153,27 @@ impl Endpoint {
         })
     }
 
-    pub(super) fn url(&self) -> Url {
+    pub(crate) fn url(&self) -> Url {
         self.url.clone()
     }
 
+    /// Another path of the same server.
+    pub(crate) fn sibling(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(path);
+        url.set_query(None);
+        url
+    }
+
     /// A fault as an error of this endpoint, on one line and without its secrets.
-    pub(super) fn error(&self, fault: Fault) -> ModelError {
+    pub(crate) fn error(&self, fault: Fault) -> ModelError {
         let mut message = format!("{} {}", self.shown, fault.what);
-        if !fault.next.is_empty() {
-            message = format!("{}; {}", message.trim_end_matches('.'), fault.next);
+        let next = match fault.next {
+            fault::CHECK_URL => self.advice,
+            next => next,
+        };
+        if !next.is_empty() {
+            message = format!("{}; {next}", message.trim_end_matches('.'));
         }
         for secret in &self.secrets {
             message = message.replace(secret.as_str(), "[secret]");
@@ -129,7 +184,7 @@ impl Endpoint {
     }
 
     /// What the transport says when a request gets no answer, or an answer breaks off.
-    pub(super) fn transport(&self, error: &reqwest::Error, answered: bool) -> Fault {
+    pub(crate) fn transport(&self, error: &reqwest::Error, answered: bool) -> Fault {
         let cause = excerpt(&innermost(error));
         if answered {
             let mut fault = Fault::broken_off();
