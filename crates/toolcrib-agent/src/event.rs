@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use toolcrib_core::{Content, Cost, Fingerprint, Finish, Str, ToolErrorKind, ToolName, Usage};
+use toolcrib_dispatch::Repair;
 
 use crate::{Limit, RejectionReason};
 
@@ -140,6 +141,9 @@ pub enum Event {
         /// seen, or named by a tool that did not declare that it names others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ignored: Vec<ToolName>,
+        /// What was changed in the call before it ran.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repairs: Vec<Repair>,
         /// How long it ran; 0 if it did not.
         ms: u64,
     },

@@ -76,7 +76,7 @@ fn result_row(result: toolcrib_core::ToolResult, outcome: Option<&CallOutcome>) 
         row.bytes = outcome.bytes;
         row.shown_bytes = outcome.cut.map(|cut| cut.shown_bytes);
         row.ms = u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX);
-        let names = outcome.repairs.iter().map(|r| r.as_str().to_owned());
+        let names = outcome.repairs.iter().map(ToString::to_string);
         row.repairs = names.collect();
         row.details = outcome.details.clone();
     }

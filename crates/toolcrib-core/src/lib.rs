@@ -37,6 +37,7 @@
 //! # }
 //! ```
 
+mod derived;
 mod error;
 mod history;
 mod message;
@@ -54,6 +55,7 @@ mod tool;
 mod usage;
 mod visibility;
 
+pub use derived::Derived;
 pub use error::{ToolError, ToolErrorKind};
 pub use history::{History, HistoryItem};
 pub use message::{AssistantMessage, Block, Message, RawJson, ToolCall, ToolResult};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{RenderCache, Schema, Str, ToolName};
+use crate::{Derived, RenderCache, Schema, Str, ToolName};
 
 /// What running a tool can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -112,6 +112,8 @@ pub struct ToolSpec {
     pub timeout: Option<Duration>,
     /// Bytes that wires made of this spec.
     pub rendered: RenderCache,
+    /// What the dispatcher made of the input schema.
+    pub compiled: Derived,
     canonical_schema: OnceLock<Arc<str>>,
 }
 
@@ -133,6 +135,7 @@ impl ToolSpec {
             result_form: ResultForm::Whole,
             timeout: None,
             rendered: RenderCache::default(),
+            compiled: Derived::default(),
             canonical_schema: OnceLock::new(),
         }
     }

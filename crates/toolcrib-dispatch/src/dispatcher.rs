@@ -9,11 +9,11 @@ use toolcrib_core::{
     ToolError, ToolErrorKind, ToolName, ToolSpec, Visibility,
 };
 
-use crate::arguments;
+use crate::arguments::{self, Read};
 use crate::nearest::nearest;
 use crate::prepared::{Prepared, Ready, short};
 use crate::supervise::panicked;
-use crate::{CallOutcome, DispatchEvent, schedule};
+use crate::{CallOutcome, DispatchEvent, schedule, validate};
 
 /// Limits of every call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,9 +111,10 @@ impl Dispatcher {
     /// Settles one call: finds the tool, reads and repairs the arguments, and asks
     /// visibility and permission. Runs nothing.
     pub fn prepare(&self, call: &ToolCall) -> Prepared {
-        match self.settle(call) {
+        let mut spec = None;
+        match self.settle(call, &mut spec) {
             Ok(prepared) => prepared,
-            Err(error) => Prepared::refused(call, error),
+            Err(error) => Prepared::refused_of(call, spec, error),
         }
     }
 
@@ -129,13 +130,36 @@ impl Dispatcher {
         schedule::run(self, batch, cx, on).await
     }
 
-    fn settle(&self, call: &ToolCall) -> Result<Prepared, ToolError> {
+    /// `meant` gets the spec of the tool that is meant, once it is found.
+    fn settle(
+        &self,
+        call: &ToolCall,
+        meant: &mut Option<Arc<ToolSpec>>,
+    ) -> Result<Prepared, ToolError> {
         let tool = self.find(&call.name)?;
-        let (written, repairs) = arguments::read(&call.name, &call.arguments)?;
+        *meant = Some(tool.spec().clone());
+        let Read {
+            arguments: mut written,
+            value,
+            mut repairs,
+        } = arguments::read(&call.name, &call.arguments)?;
         let (tool, arguments) = match tool.stands_for(&written)? {
             // What it stands for is found like any other tool: no call passes by it.
-            Some(inner) => (self.find(inner.tool.spec().name.as_str())?, inner.arguments),
-            None => (tool, written.clone()),
+            Some(inner) => {
+                let tool = self.find(inner.tool.spec().name.as_str())?;
+                *meant = Some(tool.spec().clone());
+                let value = inner.arguments.value();
+                let mended = validate::check(tool.spec(), value, &mut repairs);
+                // The model wrote them without having seen the schema.
+                let mended = mended.map_err(|error| validate::with_schema(error, tool.spec()))?;
+                (tool, mended.unwrap_or(inner.arguments))
+            }
+            None => {
+                if let Some(mended) = validate::check(tool.spec(), value, &mut repairs)? {
+                    written = mended;
+                }
+                (tool, written.clone())
+            }
         };
         let footprint = footprint(tool, &arguments)?;
         let ready = Ready {

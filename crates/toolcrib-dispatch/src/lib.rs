@@ -47,6 +47,7 @@ mod outcome;
 mod prepared;
 mod schedule;
 mod supervise;
+mod validate;
 
 pub use arguments::Repair;
 pub use cap::Cut;

@@ -47,6 +47,7 @@ pub(super) fn watched_call(event: DispatchEvent<'_>) -> Option<Event> {
             truncated: outcome.cut.is_some(),
             details: outcome.details.clone(),
             ignored: outcome.ignored.clone(),
+            repairs: outcome.repairs.clone(),
             ms: millis(outcome.elapsed),
         },
         _ => return None,
