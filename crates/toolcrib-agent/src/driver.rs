@@ -20,10 +20,12 @@ use crate::{
 
 mod finish;
 mod loads;
+mod shown;
 mod watch;
 
 use loads::{Direct, Loads};
-use watch::{millis, watched, watched_call};
+use shown::Shown;
+use watch::{millis, watched_call};
 
 /// How long a request under way may go on after the time limit, so that the last
 /// words of an answer are not lost: a twentieth of the limit, at most this.
@@ -198,6 +200,7 @@ impl<'a> Driver<'a> {
             }
             Waited::Replied(Ok(mut reply)) => {
                 self.unfinished.clear();
+                shown::clean(&mut reply, agent.dispatcher.redactor());
                 if reply.cost.is_none() {
                     let price = agent.model.profile().price;
                     reply.cost = price.and_then(|price| estimate(price, &reply.usage));
@@ -251,23 +254,17 @@ impl<'a> Driver<'a> {
             tool_choice: &call.tool_choice,
             max_output_tokens: agent.max_output_tokens,
         };
-        let shown = &mut self.unfinished;
-        let mut on_event = |event: ReplyEvent<'_>| {
-            if let ReplyEvent::Text(text) = event {
-                shown.push_str(text);
-            }
-            if let Some(sink) = &agent.sink
-                && let Some(event) = watched(event)
-            {
-                sink.emit(&event);
-            }
-        };
-        tokio::select! {
+        let mut shown = Shown::new(agent.sink.as_deref(), agent.dispatcher.redactor());
+        let mut on_event = |event: ReplyEvent<'_>| shown.take(event);
+        let waited = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Waited::Cancelled,
             () = until(deadline) => Waited::Late,
             reply = agent.model.stream(request, &mut on_event) => Waited::Replied(reply),
-        }
+        };
+        shown.finish();
+        self.unfinished = shown.so_far;
+        waited
     }
 
     async fn run_calls(&mut self, planned: Vec<PlannedCall>) -> Result<(), RunError> {

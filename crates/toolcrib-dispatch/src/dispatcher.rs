@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    Arguments, CancellationToken, Effect, Exposure, Footprint, Hidden, Registry, Tool, ToolCall,
+    CancellationToken, Effect, Exposure, Hidden, Registry, SpillStore, Str, Tool, ToolCall,
     ToolError, ToolErrorKind, ToolName, ToolSpec, Visibility,
 };
 
 use crate::arguments::{self, Read};
 use crate::nearest::nearest;
 use crate::prepared::{Prepared, Ready, short};
+use crate::read_result::READ_RESULT;
 use crate::supervise::panicked;
-use crate::{CallOutcome, DispatchEvent, schedule, validate};
+use crate::{CallOutcome, DispatchEvent, Redactor, schedule, validate};
 
 /// Limits of every call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,14 +72,18 @@ pub struct Dispatcher {
     inner: Arc<Inner>,
 }
 
+#[derive(Clone)]
 struct Inner {
     registry: Arc<Registry>,
     visibility: Visibility,
     limits: DispatchLimits,
+    redactor: Redactor,
+    spill: Option<Arc<dyn SpillStore>>,
 }
 
 impl Dispatcher {
-    /// A dispatcher over these tools.
+    /// A dispatcher over these tools. It knows the usual secrets and keeps no whole
+    /// results.
     pub fn new(
         registry: Arc<Registry>,
         visibility: Visibility,
@@ -89,8 +94,41 @@ impl Dispatcher {
                 registry,
                 visibility,
                 limits,
+                redactor: Redactor::standard(),
+                spill: None,
             }),
         }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Dispatcher {
+        change(Arc::make_mut(&mut self.inner));
+        self
+    }
+
+    /// The same over other tools.
+    pub fn with_registry(self, registry: Arc<Registry>) -> Dispatcher {
+        self.with(|inner| inner.registry = registry)
+    }
+
+    /// The same, knowing these secrets.
+    pub fn with_redactor(self, redactor: Redactor) -> Dispatcher {
+        self.with(|inner| inner.redactor = redactor)
+    }
+
+    /// The same, keeping the whole of each result that is cut. The model reads how to
+    /// get at it if a tool [`READ_RESULT`](crate::READ_RESULT) is visible.
+    pub fn with_spill(self, store: Arc<dyn SpillStore>) -> Dispatcher {
+        self.with(|inner| inner.spill = Some(store))
+    }
+
+    /// What it takes for secrets.
+    pub fn redactor(&self) -> &Redactor {
+        &self.inner.redactor
+    }
+
+    /// Where whole results are kept.
+    pub fn spill(&self) -> Option<&Arc<dyn SpillStore>> {
+        self.inner.spill.as_ref()
     }
 
     /// The tools.
@@ -161,7 +199,9 @@ impl Dispatcher {
                 (tool, written.clone())
             }
         };
-        let footprint = footprint(tool, &arguments)?;
+        // Code of the tool, which may panic.
+        let footprint = catch_unwind(AssertUnwindSafe(|| tool.footprint(&arguments)))
+            .map_err(|payload| panicked(tool.spec(), payload.as_ref(), self.redactor()))?;
         let ready = Ready {
             tool: tool.clone(),
             arguments,
@@ -224,6 +264,22 @@ impl Dispatcher {
         )
     }
 
+    /// Keeps the whole of a result, if somebody could read it.
+    pub(crate) fn keep(&self, text: &str) -> Option<Str> {
+        let store = self.inner.spill.as_ref()?;
+        let reader = self.inner.registry.get(READ_RESULT)?;
+        if !self.inner.visibility.visible(reader.spec()) {
+            return None;
+        }
+        match store.put(text) {
+            Ok(handle) => Some(handle),
+            Err(error) => {
+                tracing::warn!(%error, "a result that was cut is not kept whole");
+                None
+            }
+        }
+    }
+
     /// Whether a model may be shown the tool of that name.
     pub(crate) fn knows(&self, name: &ToolName) -> bool {
         let tool = self.inner.registry.get(name.as_str());
@@ -246,12 +302,6 @@ impl Dispatcher {
             ),
         )
     }
-}
-
-/// What the call would touch, according to code that may panic.
-fn footprint(tool: &Arc<dyn Tool>, arguments: &Arguments) -> Result<Footprint, ToolError> {
-    catch_unwind(AssertUnwindSafe(|| tool.footprint(arguments)))
-        .map_err(|payload| panicked(tool.spec(), payload.as_ref()))
 }
 
 fn list(names: &[&str], last: &str) -> String {

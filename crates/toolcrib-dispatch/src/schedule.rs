@@ -97,10 +97,9 @@ async fn run_window(
                     on(DispatchEvent::Started { index, call });
                     let call_id = call.id.clone();
                     let progress = reporter.for_call(index);
-                    let limits = dispatcher.limits();
                     under_way.push(async move {
                         let ended =
-                            supervise::supervise(ready, call_id, progress, limits, &cx.cancel);
+                            supervise::supervise(ready, call_id, progress, dispatcher, &cx.cancel);
                         (index, ended.await)
                     });
                 }
@@ -120,18 +119,20 @@ async fn run_window(
                 // What the tool said before it ended is shown before its end.
                 for _ in 0..inbox.len() {
                     let Ok(report) = inbox.try_recv() else { break };
-                    show(batch, &reporter, report, &slots, range.start, on);
+                    show(dispatcher, batch, &reporter, report, &slots, range.start, on);
                 }
                 slots[index - range.start] = Some(finish(index, ended, on));
             }
-            Some(report) = inbox.recv() => show(batch, &reporter, report, &slots, range.start, on),
+            Some(report) = inbox.recv() => show(dispatcher, batch, &reporter, report, &slots, range.start, on),
         }
     }
     outcomes.extend(slots.into_iter().flatten());
 }
 
 /// Shows a partial text, unless its call already has its outcome.
+#[allow(clippy::too_many_arguments)]
 fn show(
+    dispatcher: &Dispatcher,
     batch: &[Prepared],
     reporter: &Reporter,
     (index, text): (usize, String),
@@ -144,7 +145,7 @@ fn show(
         on(DispatchEvent::Progress {
             index,
             call: &batch[index].call,
-            text: &text,
+            text: &dispatcher.redactor().text(&text),
         });
     }
 }

@@ -30,6 +30,7 @@ mod log;
 mod read;
 mod repair;
 mod row;
+mod spill;
 
 pub use error::SessionError;
 pub use id::{IdError, SessionId};
@@ -40,3 +41,4 @@ pub use row::{
     ActivationRow, FORMAT, FinishedRow, MessageRow, Meta, NoteRow, PlanRow, ResultRow, Row,
     UsageRow,
 };
+pub use spill::DiskSpill;

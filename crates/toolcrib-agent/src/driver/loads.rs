@@ -57,11 +57,7 @@ impl Loads {
                 let _ = registry.insert(tool);
             }
         }
-        Dispatcher::new(
-            Arc::new(registry),
-            common.visibility().clone(),
-            common.limits().clone(),
-        )
+        common.clone().with_registry(Arc::new(registry))
     }
 
     /// The plan that shows what is loaded.

@@ -10,6 +10,7 @@ mod endings;
 mod events;
 mod random;
 mod rounds;
+mod secrets;
 mod sessions;
 mod spans;
 mod support;

@@ -9,4 +9,5 @@ mod limits;
 mod names;
 mod order;
 mod random;
+mod spill;
 mod support;
