@@ -6,7 +6,7 @@ use toolcrib_core::{
     CancellationToken, Fingerprint, History, LoadRoute, Message, Model, Registry, SpillStore, Str,
     TurnPlan, Visibility,
 };
-use toolcrib_dispatch::{DispatchLimits, Dispatcher, ReadResult, Redactor};
+use toolcrib_dispatch::{Approver, DispatchLimits, Dispatcher, ReadResult, Redactor};
 use toolcrib_session::{DiskSpill, SessionLog, repair};
 use toolcrib_surface::{
     CallTool, Inventory, Reading, Shelf, Surface, SurfacePolicy, SurfaceReport, SurfaceState,
@@ -84,6 +84,7 @@ pub struct AgentBuilder {
     reader: Option<Arc<Reader>>,
     redactor: Option<Redactor>,
     spill: Option<Arc<dyn SpillStore>>,
+    approver: Option<Arc<dyn Approver>>,
 }
 
 impl Agent {
@@ -104,6 +105,7 @@ impl Agent {
             reader: None,
             redactor: None,
             spill: None,
+            approver: None,
         }
     }
 
@@ -239,6 +241,13 @@ impl AgentBuilder {
         self
     }
 
+    /// Who says whether a call may run that needs a yes. Without one such calls are
+    /// denied at once: a run never waits for nobody.
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> AgentBuilder {
+        self.approver = Some(approver);
+        self
+    }
+
     /// What is kept out of results, replies, the session and the log. By default the
     /// usual forms of keys and the values of the usual key variables.
     pub fn redact(mut self, redactor: Redactor) -> AgentBuilder {
@@ -314,6 +323,9 @@ impl AgentBuilder {
         let mut dispatcher = Dispatcher::new(registry, self.visibility, self.limits);
         if let Some(redactor) = self.redactor {
             dispatcher = dispatcher.with_redactor(redactor);
+        }
+        if let Some(approver) = self.approver {
+            dispatcher = dispatcher.with_approver(approver);
         }
         if let Some(store) = spill {
             dispatcher = dispatcher.with_spill(store);

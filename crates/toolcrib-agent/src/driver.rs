@@ -307,6 +307,9 @@ impl<'a> Driver<'a> {
             .map(|outcome| outcome.result.clone())
             .collect();
         self.run.calls_done(results)?;
+        if cx.abandon.is_cancelled() {
+            self.run.cancelled();
+        }
         self.journal.messages(&mut self.run, &outcomes)?;
         self.journal_batch(&outcomes)
     }

@@ -7,8 +7,10 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use toolcrib_core::{Content, Cost, Fingerprint, Finish, Str, ToolErrorKind, ToolName, Usage};
-use toolcrib_dispatch::Repair;
+use toolcrib_core::{
+    Content, Cost, Fingerprint, Finish, Preview, Str, ToolErrorKind, ToolName, Usage,
+};
+use toolcrib_dispatch::{Decision, Repair};
 
 use crate::{Limit, RejectionReason};
 
@@ -101,6 +103,24 @@ pub enum Event {
         reason: RejectionReason,
         /// What is wrong with it.
         error: Str,
+    },
+    /// Somebody is asked whether a call may run.
+    ApprovalNeeded {
+        /// The call's id.
+        call_id: Str,
+        /// The tool's name.
+        name: Str,
+        /// What would happen.
+        preview: Preview,
+    },
+    /// The question has its answer.
+    ApprovalGiven {
+        /// The call's id.
+        call_id: Str,
+        /// The tool's name.
+        name: Str,
+        /// The answer.
+        decision: Decision,
     },
     /// A call was allowed and begins to run.
     ToolCallStarted {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    CancellationToken, Effect, Exposure, Hidden, Registry, SpillStore, Str, Tool, ToolCall,
-    ToolError, ToolErrorKind, ToolName, ToolSpec, Visibility,
+    CancellationToken, Exposure, Hidden, Registry, SpillStore, Str, Tool, ToolCall, ToolError,
+    ToolErrorKind, ToolName, ToolSpec, Visibility,
 };
 
+use crate::approve::{Approver, Grants};
 use crate::arguments::{self, Read};
 use crate::nearest::nearest;
 use crate::prepared::{Prepared, Ready, short};
@@ -54,6 +55,9 @@ pub struct RunContext {
     /// Lets running calls end and starts no others. May be fired from the event
     /// callback: it takes effect before the next call starts.
     pub halt: CancellationToken,
+    /// Fired by the dispatcher, together with `cancel`, when whoever was asked about a
+    /// call ended the run.
+    pub abandon: CancellationToken,
 }
 
 impl RunContext {
@@ -62,6 +66,7 @@ impl RunContext {
         RunContext {
             cancel,
             halt: CancellationToken::new(),
+            abandon: CancellationToken::new(),
         }
     }
 }
@@ -79,6 +84,8 @@ struct Inner {
     limits: DispatchLimits,
     redactor: Redactor,
     spill: Option<Arc<dyn SpillStore>>,
+    approver: Option<Arc<dyn Approver>>,
+    grants: Grants,
 }
 
 impl Dispatcher {
@@ -96,6 +103,8 @@ impl Dispatcher {
                 limits,
                 redactor: Redactor::standard(),
                 spill: None,
+                approver: None,
+                grants: Grants::default(),
             }),
         }
     }
@@ -119,6 +128,20 @@ impl Dispatcher {
     /// get at it if a tool [`READ_RESULT`](crate::READ_RESULT) is visible.
     pub fn with_spill(self, store: Arc<dyn SpillStore>) -> Dispatcher {
         self.with(|inner| inner.spill = Some(store))
+    }
+
+    /// The same, asking about calls that need a yes. Without anybody to ask they are
+    /// denied at once.
+    pub fn with_approver(self, approver: Arc<dyn Approver>) -> Dispatcher {
+        self.with(|inner| inner.approver = Some(approver))
+    }
+
+    pub(crate) fn approver(&self) -> Option<&Arc<dyn Approver>> {
+        self.inner.approver.as_ref()
+    }
+
+    pub(crate) fn grants(&self) -> &Grants {
+        &self.inner.grants
     }
 
     /// What it takes for secrets.
@@ -284,23 +307,6 @@ impl Dispatcher {
     pub(crate) fn knows(&self, name: &ToolName) -> bool {
         let tool = self.inner.registry.get(name.as_str());
         tool.is_some_and(|tool| self.inner.visibility.visible(tool.spec()))
-    }
-
-    /// What the model reads of a call that needs a yes when there is nobody to ask.
-    pub(crate) fn nobody_to_ask(spec: &ToolSpec) -> ToolError {
-        let what = match spec.effect {
-            Effect::ReadOnly => "needs a confirmation",
-            Effect::Destructive => "may destroy something and needs a confirmation",
-            _ => "changes something and needs a confirmation",
-        };
-        ToolError::new(
-            ToolErrorKind::Denied,
-            format!(
-                "`{}` {what}, and nobody can be asked in this run; it did not run. Do without it, \
-                 or say what should be done.",
-                spec.name
-            ),
-        )
     }
 }
 

@@ -38,6 +38,7 @@
 //! # }
 //! ```
 
+mod approve;
 mod arguments;
 mod cap;
 mod dispatcher;
@@ -51,6 +52,7 @@ mod schedule;
 mod supervise;
 mod validate;
 
+pub use approve::{Approver, Decision, PolicyApprover, Question};
 pub use arguments::Repair;
 pub use cap::Cut;
 pub use dispatcher::{DispatchLimits, Dispatcher, RunContext};

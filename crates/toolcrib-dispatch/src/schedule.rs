@@ -13,7 +13,7 @@ use toolcrib_core::{Str, ToolError, ToolErrorKind};
 
 use crate::prepared::Ready;
 use crate::supervise::{self, Ended, Reporter};
-use crate::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext, Verdict};
+use crate::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext, Verdict, approve};
 
 type On<'a> = dyn FnMut(DispatchEvent<'_>) + Send + 'a;
 
@@ -58,8 +58,8 @@ fn window(batch: &[Prepared]) -> usize {
 
 fn running(prepared: &Prepared) -> Option<&Ready> {
     match prepared.verdict() {
-        Verdict::Run => prepared.parts(),
-        _ => None,
+        Verdict::Run | Verdict::Ask => prepared.parts(),
+        Verdict::Refuse(_) => None,
     }
 }
 
@@ -71,6 +71,14 @@ async fn run_window(
     on: &mut On<'_>,
     outcomes: &mut Vec<CallOutcome>,
 ) {
+    let mut refused: Vec<Option<ToolError>> = vec![None; range.len()];
+    for index in range.clone() {
+        let prepared = &batch[index];
+        if matches!(prepared.verdict(), Verdict::Ask) && stopped_by(cx).is_none() {
+            let asked = approve::ask(dispatcher, (index, prepared), cx, on).await;
+            refused[index - range.start] = asked.err();
+        }
+    }
     let (reports, mut inbox) = mpsc::unbounded_channel();
     let reporter = Reporter::new(reports);
     let mut slots: Vec<Option<CallOutcome>> = vec![None; range.len()];
@@ -91,7 +99,8 @@ async fn run_window(
         while under_way.len() < dispatcher.limits().max_parallel.max(1) {
             let Some(index) = pending.next() else { break };
             let prepared = &batch[index];
-            match startable(prepared, cx) {
+            let asked = refused[index - range.start].take();
+            match asked.map_or_else(|| startable(prepared, cx), Err) {
                 Ok(ready) => {
                     let call = &prepared.call;
                     on(DispatchEvent::Started { index, call });
@@ -153,17 +162,20 @@ fn show(
 fn startable<'a>(prepared: &'a Prepared, cx: &RunContext) -> Result<&'a Ready, ToolError> {
     let ready = match (prepared.verdict(), prepared.parts()) {
         (Verdict::Refuse(error), _) => return Err(error.clone()),
-        (Verdict::Ask, Some(ready)) => return Err(Dispatcher::nobody_to_ask(ready.tool.spec())),
         (_, Some(ready)) => ready,
         (_, None) => return Err(stopped("the call was never settled")),
     };
+    stopped_by(cx).map_or(Ok(ready), Err)
+}
+
+fn stopped_by(cx: &RunContext) -> Option<ToolError> {
     if cx.cancel.is_cancelled() {
-        return Err(stopped("the run was cancelled before this call started"));
+        return Some(stopped("the run was cancelled before this call started"));
     }
     if cx.halt.is_cancelled() {
-        return Err(stopped("the run was stopped before this call started"));
+        return Some(stopped("the run was stopped before this call started"));
     }
-    Ok(ready)
+    None
 }
 
 fn stopped(text: &str) -> ToolError {

@@ -3,6 +3,7 @@
 // Helpers of tests are not known to clippy as tests.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+mod approval;
 mod arguments;
 mod batch;
 mod limits;
