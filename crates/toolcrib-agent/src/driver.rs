@@ -5,17 +5,20 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcrib_core::{
-    CancellationToken, Cost, ModelError, Price, Reply, ReplyEvent, Request, TurnPlan, Usage,
+    CancellationToken, Content, Cost, Effect, ModelError, Price, Reply, ReplyEvent, Request, Str,
+    ToolErrorKind, TurnPlan, Usage,
 };
-use toolcrib_dispatch::{DispatchEvent, Dispatcher, Prepared, RunContext};
+use toolcrib_dispatch::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext};
 use toolcrib_session::Row;
 use tracing::Instrument;
 use tracing::field::Empty;
 
 use crate::agent::prefix_bytes;
 use crate::journal::Journal;
+use crate::run::STOP;
 use crate::{
-    Agent, Answer, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run, RunError, Step,
+    Agent, Answer, CallResult, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run,
+    RunError, Step,
 };
 
 mod finish;
@@ -282,7 +285,15 @@ impl<'a> Driver<'a> {
         self.journal.messages(&mut self.run, &[])?;
 
         let cx = RunContext::new(self.cancel.child_token());
+        let mut circles = Circles::default();
+        let halt = cx.halt.clone();
         let mut on_event = |event: DispatchEvent<'_>| {
+            if let DispatchEvent::Finished { outcome, index, .. } = &event
+                && planned[*index].refusal.is_none()
+                && circles.closed_by(outcome)
+            {
+                halt.cancel();
+            }
             if let Some(sink) = &agent.sink
                 && let Some(event) = watched_call(event)
             {
@@ -302,9 +313,10 @@ impl<'a> Driver<'a> {
             }
         };
         self.take_loads(&direct, &mut outcomes);
-        let results = outcomes
-            .iter_mut()
-            .map(|outcome| outcome.result.clone())
+        let results: Vec<CallResult> = batch
+            .iter()
+            .zip(&outcomes)
+            .map(|(prepared, outcome)| call_result(prepared, outcome))
             .collect();
         self.run.calls_done(results)?;
         if cx.abandon.is_cancelled() {
@@ -360,6 +372,45 @@ impl<'a> Driver<'a> {
         for event in self.run.take_events() {
             self.emit(|_| event);
         }
+    }
+}
+
+fn call_result(prepared: &Prepared, outcome: &CallOutcome) -> CallResult {
+    let spec = prepared.tool().map(|tool| tool.spec());
+    let mut ended = CallResult::from(outcome.result.clone());
+    ended.kind = outcome.kind;
+    ended.changed = spec.is_some_and(|spec| spec.effect != Effect::ReadOnly);
+    if outcome.result.is_error {
+        ended.wanted = prepared.wanted().into();
+    }
+    ended
+}
+
+/// Counts equal failures within one batch, to start no more of it once they would end
+/// the run. What ends the run is decided by the machine, in call order.
+#[derive(Default)]
+struct Circles(Vec<(Str, Vec<Content>, u32)>);
+
+impl Circles {
+    fn closed_by(&mut self, outcome: &CallOutcome) -> bool {
+        let (name, content) = (&outcome.result.name, &outcome.result.content);
+        let last = self.0.iter_mut().find(|(tool, ..)| tool == name);
+        if matches!(
+            outcome.kind,
+            Some(ToolErrorKind::Denied | ToolErrorKind::Cancelled)
+        ) {
+            return false;
+        }
+        match last {
+            _ if !outcome.result.is_error => self.0.retain(|(tool, ..)| tool != name),
+            Some((_, text, count)) if text == content => {
+                *count += 1;
+                return *count >= STOP;
+            }
+            Some((_, text, count)) => (*text, *count) = (content.clone(), 1),
+            None => self.0.push((name.clone(), content.clone(), 1)),
+        }
+        false
     }
 }
 

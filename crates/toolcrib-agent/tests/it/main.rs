@@ -6,6 +6,7 @@ mod answers;
 mod bridge;
 mod budgets;
 mod calls;
+mod circles;
 mod endings;
 mod events;
 mod random;
