@@ -4,4 +4,5 @@ mod server;
 
 pub use server::{Answer, ByteServer, Received};
 pub mod scripted;
+pub mod spill;
 pub mod tools;
