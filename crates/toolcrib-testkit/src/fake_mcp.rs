@@ -29,7 +29,7 @@ const VARIABLE: &str = "TOOLCRIB_FAKE_MCP";
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `prelude` | raw lines printed at the start |
+/// | `prelude`, `long_line` | raw lines, and one of so many bytes, printed at the start |
 /// | `stderr`, `stderr_flood` | text, or so many bytes, on standard error |
 /// | `start_ms` | wait before anything |
 /// | `discover` | `modern`, `silent`, `exit`, `unsupported`, or an error code (default -32601) |
@@ -37,7 +37,8 @@ const VARIABLE: &str = "TOOLCRIB_FAKE_MCP";
 /// | `version` | answered protocol revision |
 /// | `tools` | definitions in place of the built-in ones |
 /// | `instructions`, `ttl_ms`, `cache_scope` | as sent |
-/// | `page_size`, `fail_page`, `repeat_cursor`, `list_error` | pages of the tool list |
+/// | `page_size`, `fail_page`, `repeat_cursor` | pages of the tool list |
+/// | `list_error`, `list_good` | the list fails with that code, or after so many good ones |
 /// | `list_changed` | so many notifications after the handshake |
 /// | `ignore_eof`, `ignore_term` | how hard it is to stop |
 /// | `fork` | a child of its own is started |
@@ -102,6 +103,7 @@ pub fn run_if_asked() {
 struct Server {
     config: Value,
     calls: AtomicU64,
+    lists: AtomicU64,
     extra: Mutex<Vec<Value>>,
     cancelled: Mutex<Vec<Value>>,
     answers: Mutex<HashMap<String, Value>>,
@@ -135,6 +137,7 @@ fn serve(config: Value) {
     let server = Arc::new(Server {
         config,
         calls: AtomicU64::new(0),
+        lists: AtomicU64::new(0),
         extra: Mutex::default(),
         cancelled: Mutex::default(),
         answers: Mutex::default(),
@@ -164,6 +167,9 @@ fn serve(config: Value) {
     std::thread::sleep(Duration::from_millis(number("start_ms").unwrap_or(0)));
     for line in server.config["prelude"].as_array().into_iter().flatten() {
         send(line.as_str().unwrap_or_default());
+    }
+    if let Some(bytes) = number("long_line") {
+        send(&"x".repeat(usize::try_from(bytes).unwrap_or(0)));
     }
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
@@ -268,6 +274,11 @@ impl Server {
     fn list(&self, id: &Value, params: &Value) {
         if let Some(code) = self.config["list_error"].as_i64() {
             return self.error(id, code, "fetch failed");
+        }
+        if let Some(good) = self.config["list_good"].as_u64()
+            && self.lists.fetch_add(1, Ordering::AcqRel) >= good
+        {
+            return self.error(id, -32603, "fetch failed");
         }
         let mut tools = match self.config["tools"].as_array() {
             Some(tools) => tools.clone(),
