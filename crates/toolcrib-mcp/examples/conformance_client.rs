@@ -134,7 +134,16 @@ async fn run(url: String) -> Result<(), McpError> {
             .iter()
             .map(|tool| {
                 let schema = serde_json::from_str(tool.input_schema.received()).unwrap_or_default();
-                json!({"name": &*tool.name, "arguments": arguments(&schema)})
+                let mut arguments = arguments(&schema);
+                // It wants another tool's schema back as the client holds it.
+                if &*tool.name == "json_schema_echo"
+                    && let Some(held) = manifest.tool("json_schema_2020_12_tool")
+                {
+                    let held: Value =
+                        serde_json::from_str(held.input_schema.received()).unwrap_or_default();
+                    arguments["schema"] = held;
+                }
+                json!({"name": &*tool.name, "arguments": arguments})
             })
             .collect(),
     };

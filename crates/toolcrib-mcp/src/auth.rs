@@ -95,7 +95,7 @@ impl Auth {
         if !state.asked_store {
             state.asked_store = true;
             if self.store.exists() {
-                state.oauth = self.from_store().await;
+                state.oauth = self.kept().await;
             }
         }
         token_of(&state).await
@@ -107,7 +107,7 @@ impl Auth {
         Ok(manager)
     }
 
-    async fn from_store(&self) -> Option<OAuthState> {
+    async fn kept(&self) -> Option<OAuthState> {
         let mut manager = self.manager().await.ok()?;
         match manager.initialize_from_store().await {
             Ok(true) => Some(OAuthState::Authorized(manager)),
@@ -152,11 +152,13 @@ impl Auth {
                 let scope = params.scope.unwrap_or_default();
                 self.step_up(&*login, oauth, &scope).await
             }
-            // What is kept may be of another authorization server by now.
-            _ if sent.is_some() => match self.from_store().await {
-                Some(_) | None => self.log_in(&*login, challenge).await,
-            },
-            _ => self.log_in(&*login, challenge).await,
+            _ => {
+                if sent.is_some() {
+                    // Drops what belongs to an authorization server of before.
+                    let _ = self.kept().await;
+                }
+                self.log_in(&*login, challenge).await
+            }
         };
         match done {
             Ok(oauth) => {

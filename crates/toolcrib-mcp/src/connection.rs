@@ -136,7 +136,7 @@ impl Connection {
                     options: options.clone(),
                     renewing: tokio::sync::Mutex::default(),
                 };
-                connection.listen();
+                connection.listen().await;
                 return Ok(connection);
             }
             (Ok(Err(error)), link) => {
@@ -266,12 +266,12 @@ impl Connection {
             sink_of(&self.link),
         )
         .await?;
-        self.listen();
+        self.listen().await;
         Ok(())
     }
 
     /// Asks to be told of changes, in the era's way.
-    fn listen(&self) {
+    async fn listen(&self) {
         let changes = |what: &str| {
             let capabilities = self.handshake.capabilities.as_ref();
             capabilities
@@ -280,7 +280,7 @@ impl Connection {
                 .is_some_and(|raw| raw.get() == "true")
         };
         match &self.link {
-            Link::Http(sink) if !self.modern => sink.open_standing(),
+            Link::Http(sink) if !self.modern => sink.open_standing().await,
             _ if self.modern => {
                 let wanted: Vec<String> = ["tools", "prompts", "resources"]
                     .iter()
@@ -359,6 +359,8 @@ struct Shaken {
     skip_probe: bool,
 }
 
+type LinkParts = (Arc<Peer>, Arc<dyn Sink>, Option<Arc<HttpSink>>);
+
 /// A connection in the making; holds what must be closed when it fails.
 struct Attempt<'a> {
     config: &'a ServerConfig,
@@ -418,7 +420,7 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    fn parts(&self) -> Result<(Arc<Peer>, Arc<dyn Sink>, Option<Arc<HttpSink>>), McpError> {
+    fn parts(&self) -> Result<LinkParts, McpError> {
         match &self.link {
             Some((peer, link)) => Ok((peer.clone(), link.sink(), sink_of(link).cloned())),
             None => Err(McpError::Cancelled),
@@ -469,9 +471,19 @@ impl Attempt<'_> {
             idle: self.options.probe_timeout.min(limits.idle),
             ..limits
         };
-        let out = outgoing(&peer, self.options, true, "server/discover", None, &cx);
-        let probe = match peer.request(&*sink, out, limits, &cx).await {
-            Ok(result) if speaks(&result, MODERN) => Probe::Modern(Handshake {
+        let ask = || outgoing(&peer, self.options, true, "server/discover", None, &cx);
+        let mut answer = peer.request(&*sink, ask(), limits, &cx).await;
+        if let Err(McpError::Rpc(error)) = &answer
+            && error.code == UNSUPPORTED_VERSION
+            && error
+                .data
+                .as_ref()
+                .is_some_and(|data| lists(data, "supported", MODERN))
+        {
+            answer = peer.request(&*sink, ask(), limits, &cx).await;
+        }
+        let probe = match answer {
+            Ok(result) if lists(&result, "supportedVersions", MODERN) => Probe::Modern(Handshake {
                 server_info: member(&result, "serverInfo").or_else(|| {
                     // Since the revision has no handshake, it may stand in `_meta`.
                     let meta = raw::get(result.get(), "_meta")?;
@@ -483,10 +495,6 @@ impl Attempt<'_> {
                 capabilities: member(&result, "capabilities"),
             }),
             Ok(_) => Probe::Legacy,
-            Err(McpError::Rpc(RpcError {
-                code: UNSUPPORTED_VERSION,
-                ..
-            })) => Probe::Legacy,
             Err(McpError::Closed { .. }) if http.is_none() => Probe::Gone,
             Err(error @ (McpError::LoginNeeded { .. } | McpError::Closed { .. })) => {
                 return Err(error);
@@ -512,13 +520,12 @@ fn member(json: &RawValue, key: &str) -> Option<Box<RawValue>> {
         .map(ToOwned::to_owned)
 }
 
-/// Whether a discovery names the revision, or names none.
-fn speaks(result: &RawValue, version: &str) -> bool {
-    let Some(list) = raw::get(result.get(), "supportedVersions") else {
-        return true;
-    };
-    serde_json::from_str::<Vec<String>>(list.get())
-        .is_ok_and(|list| list.iter().any(|known| known == version))
+/// Whether a list of revisions under `key` holds the version. A server that does not
+/// know the question may answer it with an empty result, so no list means no.
+fn lists(json: &RawValue, key: &str, version: &str) -> bool {
+    raw::get(json.get(), key)
+        .and_then(|list| serde_json::from_str::<Vec<String>>(list.get()).ok())
+        .is_some_and(|list| list.iter().any(|known| known == version))
 }
 
 /// The older handshake.

@@ -119,11 +119,9 @@ pub(crate) fn scalar(value: &Value) -> Option<String> {
 /// The text as a header value: as it is where that is possible, in base64 within
 /// `=?base64?` and `?=` otherwise.
 pub(crate) fn encode(text: &str) -> String {
-    let blank = |c: Option<char>| matches!(c, Some(' ' | '\t'));
-    let plain = text.chars().all(|c| (' '..='~').contains(&c))
-        && !blank(text.chars().next())
-        && !blank(text.chars().next_back())
-        && !(text.starts_with("=?base64?") && text.ends_with("?="));
+    let printable = text.chars().all(|c| (' '..='~').contains(&c));
+    let looks_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
+    let plain = printable && text.trim() == text && !looks_encoded;
     if plain {
         text.to_owned()
     } else {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, redirect};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use toolcrib_core::{BoxFuture, Str};
 
@@ -27,6 +28,8 @@ use crate::{McpError, headers, raw};
 const ERROR_SHOWN: usize = 600;
 /// Wait before a stream is taken up again, where the server does not say.
 const RECONNECT: Duration = Duration::from_secs(1);
+/// Wait for the standing stream before the first request.
+const STANDING_WAIT: Duration = Duration::from_millis(500);
 /// A stream that ends this often in a row without a word is left alone.
 const MAX_RECONNECTS: u32 = 5;
 
@@ -132,14 +135,20 @@ impl HttpSink {
         }
     }
 
-    /// Opens the stream for what the server says unasked.
-    pub(crate) fn open_standing(&self) {
+    /// Opens the stream for what the server says unasked, and waits a moment for it:
+    /// what is said before it is open is lost. Some servers hold the answer back
+    /// until there is something to say.
+    pub(crate) async fn open_standing(&self) {
         let me = self.me.clone();
-        let task = tokio::spawn(async move { standing(me).await });
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(old) = standing.replace(task) {
-            old.abort();
+        let (opened, open) = oneshot::channel();
+        let task = tokio::spawn(async move { standing(me, opened).await });
+        {
+            let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(old) = standing.replace(task) {
+                old.abort();
+            }
         }
+        let _ = tokio::time::timeout(STANDING_WAIT, open).await;
     }
 
     /// Ends all streams and the session.
@@ -466,14 +475,17 @@ impl HttpSink {
 }
 
 /// Keeps the standing stream open as long as the session lasts.
-async fn standing(me: Weak<HttpSink>) {
+async fn standing(me: Weak<HttpSink>, opened: oneshot::Sender<()>) {
+    let mut opened = Some(opened);
     let mut last_id: Option<String> = None;
     let mut retry = None;
     let mut failures = 0;
     while failures < MAX_RECONNECTS {
         let Some(sink) = me.upgrade() else { return };
         let session = sink.session();
-        match sink.get(&session, last_id.as_deref()).await {
+        let answer = sink.get(&session, last_id.as_deref()).await;
+        opened.take();
+        match answer {
             Ok(response) if response.status().is_success() && is_stream(&response) => {
                 let mut reader = Parser::new(sink.max_message);
                 reader.retry = retry;

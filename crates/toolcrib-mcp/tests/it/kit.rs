@@ -1,4 +1,5 @@
 //! Fleets of fake servers.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -143,12 +143,12 @@ async fn m07_progress_refreshes_the_idle_limit_of_its_own_call_alone() {
     );
     assert_eq!(told.unwrap()["content"][0]["text"], "slept");
     assert!(matches!(silent.unwrap_err(), McpError::Timeout { .. }));
+    fleet.shutdown().await;
     let seen = seen.lock().unwrap();
     assert!(
         seen.len() >= 8 && seen[0].contains(r#""progress":100"#),
         "{seen:?}"
     );
-    fleet.shutdown().await;
 }
 
 #[tokio::test]
