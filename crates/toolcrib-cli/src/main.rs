@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod config;
 mod described;
+mod eval_ask;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
@@ -11,6 +12,8 @@ mod model;
 mod panics;
 mod place;
 mod question;
+mod report_cmd;
+mod session_cmd;
 mod signals;
 mod snapshot;
 mod terminal;
@@ -43,6 +46,8 @@ fn run(command: &Command) -> Result<Status, CliError> {
         Command::Graph(args) => graph_cmd::run(args),
         Command::Tools(args) => tools_cmd::run(args),
         Command::Eval(args) => eval_cmd::run(args),
+        Command::Session(args) => session_cmd::run(args),
+        Command::Report(args) => report_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
