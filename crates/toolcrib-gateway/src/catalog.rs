@@ -13,7 +13,9 @@ use toolcrib_core::{
     ToolContext, ToolError, ToolName, ToolOutput, ToolSpec, Visibility,
 };
 use toolcrib_mcp::{Manifest, ManifestTool, exported_name};
-use toolcrib_surface::{CALL_TOOL, CallTool, Inventory, Shelf, SurfacePolicy, TOOL_SEARCH, ToolSearch};
+use toolcrib_surface::{
+    CALL_TOOL, CallTool, Inventory, Shelf, SurfacePolicy, TOOL_SEARCH, ToolSearch,
+};
 
 use crate::policy::{Class, Policy};
 use crate::wire;
@@ -158,7 +160,9 @@ impl Catalog {
         }
         let shelf = Shelf::new();
         // Two of ours, which no server's name can take: theirs have a prefix.
-        let _ = catalog.registry.insert(Arc::new(ToolSearch::new(shelf.clone())));
+        let _ = catalog
+            .registry
+            .insert(Arc::new(ToolSearch::new(shelf.clone())));
         let _ = catalog.registry.insert(Arc::new(CallTool::new(shelf)));
         let mut seen: HashSet<&str> = HashSet::new();
         let mut twice: HashSet<Str> = HashSet::new();
@@ -204,7 +208,11 @@ impl Catalog {
         for raw in &manifest.resources {
             if let Some(key) = wire::text(raw.get(), "uri") {
                 let taken = self.resources.iter().any(|known| known.exported == key);
-                let exported = if taken { address(server, &key) } else { key.clone() };
+                let exported = if taken {
+                    address(server, &key)
+                } else {
+                    key.clone()
+                };
                 self.resources.push(listed(server, key, exported, raw));
             }
         }

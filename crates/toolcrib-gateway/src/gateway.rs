@@ -178,7 +178,12 @@ impl Gateway {
         }
         let claimed: Arc<RawValue> = Arc::from(wire::raw(key.clone()));
         let base = self.base.fleet.clone();
-        let backend = Arc::new(Backend::new(key.clone(), claimed, &self.options, Some(base)));
+        let backend = Arc::new(Backend::new(
+            key.clone(),
+            claimed,
+            &self.options,
+            Some(base),
+        ));
         watch(Arc::downgrade(self), &backend);
         backends.insert(key, backend.clone());
         backend
@@ -186,7 +191,11 @@ impl Gateway {
 
     /// The only server there is, where everything is passed through.
     pub(crate) fn only_server(&self) -> Option<&ServerConfig> {
-        let mut servers = self.options.servers.iter().filter(|server| !server.disabled);
+        let mut servers = self
+            .options
+            .servers
+            .iter()
+            .filter(|server| !server.disabled);
         match (self.options.mode, servers.next(), servers.next()) {
             (Mode::Transparent, Some(server), None) if self.options.local.is_empty() => {
                 Some(server)

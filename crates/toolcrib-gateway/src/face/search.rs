@@ -70,7 +70,11 @@ impl Gateway {
             }
             self.tell_tools(cx, &catalog);
         }
-        let flag = if output.is_error { r#","isError":true"# } else { "" };
+        let flag = if output.is_error {
+            r#","isError":true"#
+        } else {
+            ""
+        };
         Ok(Some(wire::raw(format!(
             r#"{{"content":[{{"type":"text","text":{}}}]{flag}}}"#,
             wire::quoted(&text)
@@ -83,7 +87,13 @@ impl Gateway {
             .trouble(&cx.backend)
             .into_iter()
             .map(|(name, why)| {
-                let why: String = why.lines().next().unwrap_or("").chars().take(REASON).collect();
+                let why: String = why
+                    .lines()
+                    .next()
+                    .unwrap_or("")
+                    .chars()
+                    .take(REASON)
+                    .collect();
                 format!("{name} ({why})")
             })
             .collect();
@@ -108,7 +118,9 @@ fn remarked(catalog: &Catalog, text: &str) -> String {
             out.push('\n');
         }
         out.push_str(line);
-        let name = line.strip_prefix("- ").and_then(|rest| rest.split('(').next());
+        let name = line
+            .strip_prefix("- ")
+            .and_then(|rest| rest.split('(').next());
         if let Some(offered) = name.and_then(|name| catalog.find(name)) {
             out.push_str(&format!(" [{}]", offered.remark()));
         }
