@@ -38,7 +38,7 @@ pub use log::SessionLog;
 pub use read::{Entry, Session};
 pub use repair::{Repaired, repair};
 pub use row::{
-    ActivationRow, FORMAT, FinishedRow, MessageRow, Meta, NoteRow, PlanRow, ResultRow, Row,
-    UsageRow,
+    ActivationRow, CompactionRow, FORMAT, FinishedRow, MessageRow, Meta, NoteRow, PlanRow,
+    ResultRow, Row, UsageRow,
 };
 pub use spill::DiskSpill;
