@@ -38,7 +38,9 @@
 //! ```
 
 mod derived;
+mod dialect;
 mod error;
+mod fit;
 mod history;
 mod message;
 mod model;
@@ -57,7 +59,9 @@ mod usage;
 mod visibility;
 
 pub use derived::Derived;
+pub use dialect::ToolDialect;
 pub use error::{ToolError, ToolErrorKind};
+pub use fit::{FittedSchema, SchemaNote};
 pub use history::{History, HistoryItem};
 pub use message::{AssistantMessage, Block, Message, RawJson, ToolCall, ToolResult};
 pub use model::{

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Derived, RenderCache, Schema, Str, ToolName};
+use crate::fit::FitCache;
+use crate::{Derived, FittedSchema, RenderCache, Schema, Str, ToolDialect, ToolName};
 
 /// What running a tool can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -115,6 +116,7 @@ pub struct ToolSpec {
     /// What the dispatcher made of the input schema.
     pub compiled: Derived,
     canonical_schema: OnceLock<Arc<str>>,
+    fitted: FitCache,
 }
 
 impl ToolSpec {
@@ -137,6 +139,7 @@ impl ToolSpec {
             rendered: RenderCache::default(),
             compiled: Derived::default(),
             canonical_schema: OnceLock::new(),
+            fitted: FitCache::default(),
         }
     }
 
@@ -198,5 +201,10 @@ impl ToolSpec {
     pub fn canonical_schema(&self) -> &Arc<str> {
         self.canonical_schema
             .get_or_init(|| self.input_schema.canonical().into())
+    }
+
+    /// The input schema as an API with these rules accepts it, made once for each.
+    pub fn fitted(&self, dialect: ToolDialect) -> &Arc<FittedSchema> {
+        self.fitted.get(&self.input_schema, dialect)
     }
 }

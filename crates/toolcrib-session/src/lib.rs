@@ -31,6 +31,8 @@ mod read;
 mod repair;
 mod row;
 mod spill;
+mod store;
+mod summary;
 
 pub use error::SessionError;
 pub use id::{IdError, SessionId};
@@ -38,7 +40,9 @@ pub use log::SessionLog;
 pub use read::{Entry, Session};
 pub use repair::{Repaired, repair};
 pub use row::{
-    ActivationRow, CompactionRow, FORMAT, FinishedRow, MessageRow, Meta, NoteRow, PlanRow,
+    ActivationRow, CompactionRow, FORMAT, FinishedRow, Fork, MessageRow, Meta, NoteRow, PlanRow,
     ResultRow, Row, UsageRow,
 };
 pub use spill::DiskSpill;
+pub use store::{SessionStore, Stored};
+pub use summary::{RunSummary, Summary};

@@ -1,5 +1,7 @@
-//! Fakes for tests: scripted models, recording tools and a byte-level HTTP server.
+//! Fakes for tests: scripted models, recording tools, a byte-level HTTP server and an
+//! MCP server that misbehaves.
 
+pub mod fake_mcp;
 mod server;
 
 pub use server::{Answer, ByteServer, Received};
