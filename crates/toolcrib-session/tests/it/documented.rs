@@ -35,6 +35,7 @@ fn every_row_and_each_of_its_fields_is_described() {
         Row::usage(1, Usage::default(), None, 1),
         Row::plan(print, "initial"),
         Row::activation(Vec::new(), Some("c".into())),
+        Row::compaction(Vec::new(), "full", 2, 1),
         Row::note("n"),
         Row::finished("failed", Some("why".into()), 1),
     ] {
@@ -45,9 +46,15 @@ fn every_row_and_each_of_its_fields_is_described() {
         let row: Value = serde_json::from_str(&entry.raw).expect("JSON");
         let fields = row.as_object().expect("an object");
         let kind = fields["row"].as_str().expect("a kind");
-        assert!(DOCUMENT.contains(&format!("| `{kind}` |")), "the row {kind} is not described");
+        assert!(
+            DOCUMENT.contains(&format!("| `{kind}` |")),
+            "the row {kind} is not described"
+        );
         for field in fields.keys() {
-            assert!(DOCUMENT.contains(&format!("`{field}`")), "{kind}: {field} is not described");
+            assert!(
+                DOCUMENT.contains(&format!("`{field}`")),
+                "{kind}: {field} is not described"
+            );
         }
     }
 }
