@@ -29,7 +29,10 @@ fn g02_stats_give_the_reason_for_every_path_once() {
     use std::os::unix::fs::symlink;
     let world = World::sample();
     for (path, text) in [
-        ("broken.py", b"def before(): pass\ndef broken(:\n".as_slice()),
+        (
+            "broken.py",
+            b"def before(): pass\ndef broken(:\n".as_slice(),
+        ),
         ("latin.rb", b"# caf\xe9\nclass Latin\nend\n"),
         ("wide.kt", b"\xff\xfef\0u\0n\0 \0f\0(\0)\0"),
         ("nul.lua", b"x = 1\0"),
@@ -47,7 +50,9 @@ fn g02_stats_give_the_reason_for_every_path_once() {
     symlink("loop", at("loop")).unwrap();
     symlink("/", at("out")).unwrap();
     symlink("A.sh", at("alias.sh")).unwrap();
-    let pipe = std::process::Command::new("mkfifo").arg(at("pipe.cs")).status();
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(at("pipe.cs"))
+        .status();
     assert!(pipe.unwrap().success());
     let ran = world.run(&["graph", "stats"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
