@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::{
-    Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange, Local, Mount,
-    RouteFact, Router, Sym, Term, TermId, TextFact, TypeParam, Use, Value,
+    Assigned, Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange,
+    Local, Mount, RouteFact, Router, Slot, Sym, Term, TermId, TextFact, TypeParam, Use, Value,
 };
 use crate::model::{NodeKind, Span, Str, TextKind};
 
@@ -80,6 +80,7 @@ impl<'s> Builder<'s> {
             bases: ListRange::default(),
             params: (0, 0),
             arity: None,
+            shape: None,
         });
         builder.stack.push(Open {
             def: DefIx::ROOT,
@@ -178,6 +179,15 @@ impl<'s> Builder<'s> {
         self.facts.terms[id.0 as usize]
     }
 
+    /// The first of a list that is not empty.
+    pub(crate) fn first_of(&self, range: ListRange) -> TermId {
+        self.facts
+            .list(range)
+            .first()
+            .copied()
+            .unwrap_or(TermId::UNKNOWN)
+    }
+
     pub(crate) fn list(&mut self, terms: &[TermId]) -> ListRange {
         let start = self.facts.lists.len() as u32;
         self.facts.lists.extend_from_slice(terms);
@@ -213,6 +223,7 @@ impl<'s> Builder<'s> {
             bases: ListRange::default(),
             params: (at, at),
             arity: None,
+            shape: None,
         });
         ix
     }
@@ -367,6 +378,7 @@ impl<'s> Builder<'s> {
             callee: term,
             is_macro,
             given: None,
+            args: ListRange::default(),
         });
     }
 
@@ -374,6 +386,14 @@ impl<'s> Builder<'s> {
     pub(crate) fn given(&mut self, count: usize) {
         if let Some(call) = self.facts.calls.last_mut() {
             call.given = Some(count.min(254) as u8);
+        }
+    }
+
+    /// Says what the call recorded last passes.
+    pub(crate) fn passes(&mut self, args: &[TermId]) {
+        let args = self.list(args);
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.args = args;
         }
     }
 
@@ -404,6 +424,23 @@ impl<'s> Builder<'s> {
     pub(crate) fn handed(&mut self, handed: Handed) {
         if handed.term.is_known() {
             self.facts.handed.push(handed);
+        }
+    }
+
+    /// Records that a field is given a name that may be a function's.
+    pub(crate) fn assigned(&mut self, target: TermId, value: TermId) {
+        self.slot(Slot::Member(target), value);
+    }
+
+    /// The same for the field of a type at a place.
+    pub(crate) fn placed(&mut self, ty: TermId, place: usize, value: TermId) {
+        self.slot(Slot::Place(ty, place.min(250) as u8), value);
+    }
+
+    fn slot(&mut self, slot: Slot, value: TermId) {
+        if value.is_known() {
+            let scope = self.scope();
+            self.facts.assigned.push(Assigned { scope, slot, value });
         }
     }
 

@@ -15,6 +15,7 @@ use super::{Answer, Lookup, LookupCall, LookupError, LookupResult, Rest, SymbolN
 use crate::model::{Direction, Edge, EdgeKind, NodeId, NodeKind, Origin, SiteState, SymbolTier};
 
 const MAX_EDGES: usize = 40;
+const MAX_DECLARED: usize = 4;
 /// Lines of further occurrences shown beside the first.
 const MAX_ALSO: usize = 4;
 /// The word among `kinds` that adds guessed edges.
@@ -212,6 +213,7 @@ impl Lookup {
     pub(crate) fn about(&self, id: NodeId, direction: Direction) -> String {
         let mut text = self.symbol_lines(id);
         text.push('\n');
+        text.push_str(&self.declarations(id));
         let kind = self.graph.node(id).kind;
         let tally = self.caller_tally(id);
         let called = matches!(
@@ -249,6 +251,26 @@ impl Lookup {
     fn unread_calls(&self, id: NodeId) -> Option<&'static str> {
         let language = self.graph.file(self.graph.node(id).file).language?;
         (language.tier != SymbolTier::Full).then_some(language.name)
+    }
+
+    /// Where else a symbol is declared.
+    fn declarations(&self, id: NodeId) -> String {
+        let declared = &self.graph.node(id).declared;
+        if declared.is_empty() {
+            return String::new();
+        }
+        let mut places: Vec<String> = declared
+            .iter()
+            .take(MAX_DECLARED)
+            .map(|(file, span)| {
+                let path = &self.graph.file(*file).path;
+                place(path, span.start_line, span.start_line)
+            })
+            .collect();
+        if declared.len() > MAX_DECLARED {
+            places.push(format!("{} more", declared.len() - MAX_DECLARED));
+        }
+        format!("also declared at {}\n", places.join(", "))
     }
 
     pub(crate) fn partial_tier_note(&self, id: NodeId) -> String {
