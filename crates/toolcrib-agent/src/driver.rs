@@ -5,25 +5,31 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcrib_core::{
-    CancellationToken, Cost, ModelError, Price, Reply, ReplyEvent, Request, TurnPlan, Usage,
+    CancellationToken, Content, Cost, Effect, ModelError, ModelErrorKind, Price, Reply, ReplyEvent,
+    Request, Str, ToolErrorKind, TurnPlan, Usage,
 };
-use toolcrib_dispatch::{DispatchEvent, Dispatcher, Prepared, RunContext};
+use toolcrib_dispatch::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext};
 use toolcrib_session::Row;
 use tracing::Instrument;
 use tracing::field::Empty;
 
 use crate::agent::prefix_bytes;
 use crate::journal::Journal;
+use crate::run::STOP;
 use crate::{
-    Agent, Answer, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run, RunError, Step,
+    Agent, Answer, CallResult, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run,
+    RunError, Step,
 };
 
+mod compact;
 mod finish;
 mod loads;
+mod shown;
 mod watch;
 
 use loads::{Direct, Loads};
-use watch::{millis, watched, watched_call};
+use shown::Shown;
+use watch::{millis, watched_call};
 
 /// How long a request under way may go on after the time limit, so that the last
 /// words of an answer are not lost: a twentieth of the limit, at most this.
@@ -122,6 +128,7 @@ impl<'a> Driver<'a> {
             if self.cancel.is_cancelled() && !self.run.is_checking() {
                 self.run.cancelled();
             }
+            self.take_queued();
             self.journal.messages(&mut self.run, &[])?;
             match self.run.step() {
                 Step::CallModel(call) => {
@@ -129,10 +136,15 @@ impl<'a> Driver<'a> {
                     if !call.final_round {
                         self.renew_plan()?;
                     }
+                    // Whatever it was made of, no provider takes it out of order.
+                    if self.run.repair() {
+                        tracing::warn!("calls and results did not match and were put in order");
+                    }
                     // What was said before is on disk before more is spent.
                     self.journal.sync().await?;
                     self.call_model(call).await?;
                 }
+                Step::Compact(why) => self.compact(why).await?,
                 Step::RunCalls(calls) => self.run_calls(calls).await?,
                 Step::CheckAnswer(text) => match answer.parse(&text) {
                     Ok(value) => {
@@ -184,8 +196,17 @@ impl<'a> Driver<'a> {
                     span.record("error.type", tracing::field::debug(&error.kind));
                 }
                 tracing::info!(round = call.round, ms, error = %error, "model turn failed");
+                let overflow = matches!(error.kind, ModelErrorKind::ContextOverflow { .. });
+                if overflow && !self.unfinished.trim().is_empty() {
+                    // Asked again it would say the same once more.
+                    self.run.failed(error.message.as_str());
+                    return Err(RunError::Model(error));
+                }
                 self.run.model_failed(&error)?;
-                if let Step::CallModel(again) = self.run.step() {
+                let next = self.run.step();
+                if let Step::Compact(_) = next {
+                    // The same request again, once the transcript is shorter.
+                } else if let Step::CallModel(again) = next {
                     let reason = format!("{error}; asked again with {:?}", again.tool_choice);
                     self.emit(|_| Event::Retrying {
                         attempt: 2,
@@ -198,10 +219,8 @@ impl<'a> Driver<'a> {
             }
             Waited::Replied(Ok(mut reply)) => {
                 self.unfinished.clear();
-                if reply.cost.is_none() {
-                    let price = agent.model.profile().price;
-                    reply.cost = price.and_then(|price| estimate(price, &reply.usage));
-                }
+                shown::clean(&mut reply, agent.dispatcher.redactor());
+                self.price(&mut reply);
                 record_usage(&span, &reply.usage);
                 if !span.is_disabled() {
                     span.record(
@@ -241,6 +260,24 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
+    /// Fills in by a price table what the provider did not report.
+    fn price(&self, reply: &mut Reply) {
+        if reply.cost.is_none() {
+            let price = self.agent.model.profile().price;
+            reply.cost = price.and_then(|price| estimate(price, &reply.usage));
+        }
+    }
+
+    /// Takes messages that came while the run was busy.
+    fn take_queued(&mut self) {
+        let Some(inbox) = &self.agent.inbox else {
+            return;
+        };
+        while let Some(text) = inbox.take_if(|text| self.run.say(vec![Content::text(text)])) {
+            self.emit(|_| Event::MessageTaken { text });
+        }
+    }
+
     async fn wait_for_model(&mut self, call: &ModelCall) -> Waited {
         let agent = self.agent;
         self.unfinished.clear();
@@ -251,23 +288,17 @@ impl<'a> Driver<'a> {
             tool_choice: &call.tool_choice,
             max_output_tokens: agent.max_output_tokens,
         };
-        let shown = &mut self.unfinished;
-        let mut on_event = |event: ReplyEvent<'_>| {
-            if let ReplyEvent::Text(text) = event {
-                shown.push_str(text);
-            }
-            if let Some(sink) = &agent.sink
-                && let Some(event) = watched(event)
-            {
-                sink.emit(&event);
-            }
-        };
-        tokio::select! {
+        let mut shown = Shown::new(agent.sink.as_deref(), agent.dispatcher.redactor());
+        let mut on_event = |event: ReplyEvent<'_>| shown.take(event);
+        let waited = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Waited::Cancelled,
             () = until(deadline) => Waited::Late,
             reply = agent.model.stream(request, &mut on_event) => Waited::Replied(reply),
-        }
+        };
+        shown.finish();
+        self.unfinished = shown.so_far;
+        waited
     }
 
     async fn run_calls(&mut self, planned: Vec<PlannedCall>) -> Result<(), RunError> {
@@ -285,7 +316,15 @@ impl<'a> Driver<'a> {
         self.journal.messages(&mut self.run, &[])?;
 
         let cx = RunContext::new(self.cancel.child_token());
+        let mut circles = Circles::default();
+        let halt = cx.halt.clone();
         let mut on_event = |event: DispatchEvent<'_>| {
+            if let DispatchEvent::Finished { outcome, index, .. } = &event
+                && planned[*index].refusal.is_none()
+                && circles.closed_by(outcome)
+            {
+                halt.cancel();
+            }
             if let Some(sink) = &agent.sink
                 && let Some(event) = watched_call(event)
             {
@@ -305,11 +344,15 @@ impl<'a> Driver<'a> {
             }
         };
         self.take_loads(&direct, &mut outcomes);
-        let results = outcomes
-            .iter_mut()
-            .map(|outcome| outcome.result.clone())
+        let results: Vec<CallResult> = batch
+            .iter()
+            .zip(&outcomes)
+            .map(|(prepared, outcome)| call_result(prepared, outcome))
             .collect();
         self.run.calls_done(results)?;
+        if cx.abandon.is_cancelled() {
+            self.run.cancelled();
+        }
         self.journal.messages(&mut self.run, &outcomes)?;
         self.journal_batch(&outcomes)
     }
@@ -360,6 +403,45 @@ impl<'a> Driver<'a> {
         for event in self.run.take_events() {
             self.emit(|_| event);
         }
+    }
+}
+
+fn call_result(prepared: &Prepared, outcome: &CallOutcome) -> CallResult {
+    let spec = prepared.tool().map(|tool| tool.spec());
+    let mut ended = CallResult::from(outcome.result.clone());
+    ended.kind = outcome.kind;
+    ended.changed = spec.is_some_and(|spec| spec.effect != Effect::ReadOnly);
+    if outcome.result.is_error {
+        ended.wanted = prepared.wanted().into();
+    }
+    ended
+}
+
+/// Counts equal failures within one batch, to start no more of it once they would end
+/// the run. What ends the run is decided by the machine, in call order.
+#[derive(Default)]
+struct Circles(Vec<(Str, Vec<Content>, u32)>);
+
+impl Circles {
+    fn closed_by(&mut self, outcome: &CallOutcome) -> bool {
+        let (name, content) = (&outcome.result.name, &outcome.result.content);
+        let last = self.0.iter_mut().find(|(tool, ..)| tool == name);
+        if matches!(
+            outcome.kind,
+            Some(ToolErrorKind::Denied | ToolErrorKind::Cancelled)
+        ) {
+            return false;
+        }
+        match last {
+            _ if !outcome.result.is_error => self.0.retain(|(tool, ..)| tool != name),
+            Some((_, text, count)) if text == content => {
+                *count += 1;
+                return *count >= STOP;
+            }
+            Some((_, text, count)) => (*text, *count) = (content.clone(), 1),
+            None => self.0.push((name.clone(), content.clone(), 1)),
+        }
+        false
     }
 }
 

@@ -7,11 +7,13 @@
 //! the linker evaluates across files. Nothing here is resolved yet.
 
 mod builder;
+mod routes;
 mod term;
 
 use crate::model::{NodeKind, Span, Str, TextKind};
 
 pub(crate) use builder::{Builder, NewDef, one_line, span};
+pub(crate) use routes::{Joins, Mount, RouteFact, Router, joined};
 pub(crate) use term::{ListRange, Term, TermId, WHOLE};
 
 /// Index into [`FileFacts::names`].
@@ -52,6 +54,13 @@ pub(crate) struct FileFacts {
     pub(crate) assigned: Vec<Assigned>,
     pub(crate) texts: Vec<TextFact>,
     pub(crate) submodules: Vec<Submodule>,
+    /// What the source writes before a definition's name; sorted by it.
+    pub(crate) qualifiers: Vec<(DefIx, Str)>,
+    /// Routes that may be under a prefix.
+    pub(crate) routes: Vec<RouteFact>,
+    pub(crate) mounts: Vec<Mount>,
+    /// Routes and the definitions that they stand before.
+    pub(crate) handlers: Vec<(DefIx, DefIx)>,
     pub(crate) syntax_errors: bool,
     pub(crate) gave_up: bool,
 }
@@ -83,6 +92,13 @@ impl FileFacts {
 
     pub(crate) fn params(&self, range: (u32, u32)) -> &[TypeParam] {
         &self.type_params[range.0 as usize..range.1 as usize]
+    }
+
+    /// What the source writes before the name of a definition, or nothing.
+    pub(crate) fn qualifier(&self, def: DefIx) -> &str {
+        self.qualifiers
+            .binary_search_by_key(&def, |q| q.0)
+            .map_or("", |at| &self.qualifiers[at].1)
     }
 
     /// What a definition hands to its arguments; sorted by it.

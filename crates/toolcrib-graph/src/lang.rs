@@ -7,10 +7,19 @@
 
 pub(crate) mod c;
 mod cpp;
+mod csharp;
 pub(crate) mod go;
 pub(crate) mod java;
+mod kotlin;
+mod lua;
+mod outline;
+mod php;
 pub(crate) mod python;
+mod ruby;
 pub(crate) mod rust;
+mod scala;
+mod shell;
+mod swift;
 mod typescript;
 mod walk;
 
@@ -19,7 +28,7 @@ use tree_sitter::Node;
 use crate::facts::Builder;
 use crate::language::language_name;
 use crate::link::{Library, Placement};
-use crate::model::{Language, SymbolTier};
+use crate::model::{Language, NodeKind, SymbolTier};
 use crate::scan::SourceFile;
 
 pub(crate) use walk::{KindTable, walk};
@@ -89,6 +98,19 @@ pub(crate) trait LanguageRules: Send + Sync {
         true
     }
 
+    /// Between a qualified name and the one inside it, given the kinds of what
+    /// they name (`None` for a module of files) and whether the inner one needs
+    /// no receiver.
+    fn joint(&self, outer: Option<NodeKind>, own: NodeKind, is_static: bool) -> &'static str {
+        let _ = (outer, own, is_static);
+        self.semantics().separator
+    }
+
+    /// Members that are added to a type of others are named by that type alone.
+    fn plain_extensions(&self) -> bool {
+        false
+    }
+
     /// The text as it is parsed, of the same length; `None` for the text itself.
     fn parsed_text(&self, text: &str) -> Option<String> {
         let _ = text;
@@ -115,9 +137,30 @@ pub(crate) static RULES: &[&dyn LanguageRules] = &[
     &typescript::JavaScript,
     &go::Go,
     &java::Java,
+    &csharp::CSHARP,
+    &kotlin::KOTLIN,
+    &lua::LUA,
+    &php::PHP,
+    &ruby::RUBY,
+    &scala::SCALA,
+    &shell::SHELL,
+    &swift::SWIFT,
     &c::C,
     &cpp::Cpp,
     &cpp::Cuda,
+];
+
+/// Those that are read for their definitions only.
+#[cfg(test)]
+pub(crate) static OUTLINES: [&outline::Outline; 8] = [
+    &csharp::CSHARP,
+    &kotlin::KOTLIN,
+    &lua::LUA,
+    &php::PHP,
+    &ruby::RUBY,
+    &scala::SCALA,
+    &shell::SHELL,
+    &swift::SWIFT,
 ];
 
 /// Index into [`RULES`] of the language of a path.

@@ -18,6 +18,7 @@ mod library;
 mod lookup;
 mod members;
 mod merge;
+mod mounts;
 mod naming;
 mod paths;
 mod relations;

@@ -32,6 +32,8 @@ pub enum Row {
     Plan(PlanRow),
     /// Tools that are shown from now on.
     Activation(ActivationRow),
+    /// The transcript was made shorter: from here on it is what this row holds.
+    Compaction(CompactionRow),
     /// Something worth knowing afterwards.
     Note(NoteRow),
     /// The run ended.
@@ -62,6 +64,19 @@ pub struct Meta {
     /// Program and version that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// Where it branched off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<Fork>,
+}
+
+/// Where a session branched off another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Fork {
+    /// The other session.
+    pub session: SessionId,
+    /// Its last line that was copied, counted from 1.
+    pub line: u64,
 }
 
 impl Meta {
@@ -76,6 +91,7 @@ impl Meta {
             cwd: None,
             question: None,
             program: None,
+            forked_from: None,
         }
     }
 }
@@ -106,6 +122,9 @@ pub struct ResultRow {
     /// Bytes that the model was shown, where the result was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_bytes: Option<u64>,
+    /// The handle of the whole result, where it was cut and kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<Str>,
     /// Milliseconds it ran.
     #[serde(default)]
     pub ms: u64,
@@ -125,6 +144,7 @@ impl ResultRow {
             kind: None,
             bytes: 0,
             shown_bytes: None,
+            spill: None,
             ms: 0,
             repairs: Vec::new(),
             details: None,
@@ -167,6 +187,20 @@ pub struct ActivationRow {
     /// The call that loaded them, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<Str>,
+}
+
+/// See [`Row::Compaction`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompactionRow {
+    /// The whole transcript as it is now, results among them.
+    pub messages: Vec<Message>,
+    /// `full`, `overflow`, or `asked` when a person asked for it.
+    pub reason: String,
+    /// Bytes of the transcript before.
+    pub bytes_before: u64,
+    /// Bytes of it now.
+    pub bytes_after: u64,
 }
 
 /// See [`Row::Note`].
@@ -231,6 +265,16 @@ impl Row {
         Row::Activation(ActivationRow { tools, call_id })
     }
 
+    /// The transcript as it is now that it was made shorter.
+    pub fn compaction(messages: Vec<Message>, reason: &str, before: u64, after: u64) -> Row {
+        Row::Compaction(CompactionRow {
+            messages,
+            reason: reason.to_owned(),
+            bytes_before: before,
+            bytes_after: after,
+        })
+    }
+
     /// Something worth knowing afterwards.
     pub fn note(text: impl Into<String>) -> Row {
         Row::Note(NoteRow { text: text.into() })
@@ -282,13 +326,14 @@ pub(crate) fn decode(line: &str) -> Result<(Option<u64>, Row), serde_json::Error
         row: Str,
         at: Option<u64>,
     }
-    const KNOWN: [&str; 8] = [
+    const KNOWN: [&str; 9] = [
         "meta",
         "message",
         "tool_result",
         "usage",
         "plan",
         "activation",
+        "compaction",
         "note",
         "finished",
     ];

@@ -10,7 +10,7 @@ use tree_sitter::Node;
 
 use super::{
     Assigned, Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange,
-    Local, Slot, Sym, Term, TermId, TextFact, TypeParam, Use, Value,
+    Local, Mount, RouteFact, Router, Slot, Sym, Term, TermId, TextFact, TypeParam, Use, Value,
 };
 use crate::model::{NodeKind, Span, Str, TextKind};
 
@@ -18,6 +18,9 @@ use crate::model::{NodeKind, Span, Str, TextKind};
 const MAX_SIGNATURE: usize = 240;
 /// Documentation is cut to this many bytes.
 const MAX_DOC: usize = 4_000;
+
+/// Titles of routes are cut to this many characters.
+const MAX_TITLE: usize = 160;
 
 /// What a definition is made from.
 pub(crate) struct NewDef<'a> {
@@ -227,6 +230,47 @@ impl<'s> Builder<'s> {
             shape: None,
         });
         ix
+    }
+
+    /// Says what the source writes before the name of the definition added last.
+    pub(crate) fn qualify(&mut self, def: DefIx, qualifier: &str) {
+        self.facts.qualifiers.push((def, qualifier.into()));
+    }
+
+    /// Adds a route to what is stated of the file.
+    pub(crate) fn route(&mut self, place: Span, title: &str, on: Option<Router>) -> DefIx {
+        let signature = self.signature(place.start_byte as usize, place.end_byte as usize);
+        let def = self.add_to(
+            DefIx::ROOT,
+            None,
+            NewDef {
+                kind: NodeKind::Route,
+                name: &one_line(title, MAX_TITLE),
+                span: place,
+                exported: true,
+                signature,
+                doc: None,
+            },
+        );
+        self.def_mut(def).flags.set(Flags::UNNAMED);
+        self.facts.routes.push(RouteFact { def, on });
+        def
+    }
+
+    pub(crate) fn mount(&mut self, mount: Mount) {
+        self.facts.mounts.push(mount);
+    }
+
+    /// Says which definition answers a route that stands before it.
+    pub(crate) fn answers(&mut self, route: DefIx, handler: DefIx) {
+        self.facts.handlers.push((route, handler));
+    }
+
+    /// Moves a route under a router that was not known before.
+    pub(crate) fn route_on(&mut self, route: DefIx, on: Router) {
+        if let Some(fact) = self.facts.routes.iter_mut().rfind(|fact| fact.def == route) {
+            fact.on = Some(on);
+        }
     }
 
     /// Makes a definition the innermost scope until the walk passes its end.

@@ -27,8 +27,13 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
     let mut relations = Relations::new(&lookup);
     relations.joined.assigned = super::virtuals::assigned(&lookup, &relations);
     let merge = super::merge::Merge::new(index, &relations);
+    let titles = super::mounts::titles(&lookup);
     let (names, linked) = rayon::join(
-        || name_all(index, &relations.extended, |node| merge.drops(node)),
+        || {
+            name_all(index, &relations.extended, &titles, |node| {
+                merge.drops(node)
+            })
+        },
         || -> Vec<(Vec<Edge>, Vec<CallSite>)> {
             (0..index.files.len() as u32)
                 .into_par_iter()
@@ -65,7 +70,10 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
             }
             parts.nodes.push(Node {
                 kind: index.kind_of(node),
-                name: facts.name(def.name).clone(),
+                name: titles
+                    .get(&node)
+                    .unwrap_or_else(|| facts.name(def.name))
+                    .clone(),
                 qualified_name: names.qualified[node.0 as usize].clone(),
                 symbol: names.symbol[node.0 as usize].clone(),
                 file: FileId(file),
@@ -234,6 +242,14 @@ impl Linked<'_> {
     fn routes(&mut self, eval: &mut Eval<'_>) {
         let index = self.lookup.index;
         let facts = &index.facts[self.file as usize];
+        for (route, handler) in &facts.handlers {
+            let line = facts.def(*route).span.start_line;
+            let (from, to) = (
+                index.node(self.file, *route),
+                index.node(self.file, *handler),
+            );
+            self.edge(from, EdgeKind::RoutesTo, to, Origin::Syntax, line);
+        }
         for (ix, def) in (0u32..).zip(&facts.defs) {
             if def.kind != NodeKind::Route {
                 continue;

@@ -22,10 +22,12 @@ pub(crate) struct NodeNames {
 }
 
 /// `extended` is the project type that each extension extends, by (file, extension);
+/// `titles` are the whole paths of routes that are stated in parts;
 /// nodes that are `dropped` leave their names to others.
 pub(crate) fn name_all(
     index: &Index<'_>,
     extended: &FxHashMap<(u32, ExtIx), NodeId>,
+    titles: &FxHashMap<NodeId, Str>,
     dropped: impl Fn(NodeId) -> bool,
 ) -> NodeNames {
     let count = index.node_count();
@@ -36,7 +38,7 @@ pub(crate) fn name_all(
         let facts = &index.facts[file as usize];
         for i in 0..facts.defs.len() as u32 {
             let node = index.node(file, DefIx(i));
-            qualify(index, extended, node, &mut qualified, &mut done);
+            qualify(index, extended, titles, node, &mut qualified, &mut done);
             let own = own_symbol(index, extended, file, DefIx(i), &symbol);
             symbol.push(own);
         }
@@ -52,6 +54,7 @@ pub(crate) fn name_all(
 fn qualify(
     index: &Index<'_>,
     extended: &FxHashMap<(u32, ExtIx), NodeId>,
+    titles: &FxHashMap<NodeId, Str>,
     node: NodeId,
     qualified: &mut [String],
     done: &mut [bool],
@@ -77,6 +80,7 @@ fn qualify(
                 .signature
                 .as_deref()
                 .unwrap_or_else(|| facts.name(def.name)),
+            NodeKind::Route => titles.get(&node).unwrap_or_else(|| facts.name(def.name)),
             _ => facts.name(def.name),
         };
         let target = def
@@ -113,17 +117,27 @@ fn qualify(
                 .map(|space| index.spaces.get(space).prefix.clone())
                 .unwrap_or_default(),
         };
+        let joint = index.rules(file).map_or(separator, |rules| {
+            let outer = outer.map(|outer| index.def(outer).kind);
+            rules.joint(outer, def.kind, def.flags.has(Flags::STATIC))
+        });
         let mut name = prefix;
         if !name.is_empty() {
-            name.push_str(separator);
+            name.push_str(joint);
         }
         if target.is_none()
             && opened.is_none()
             && let Some(ext) = def.ext
         {
-            name.push_str(&impl_notation(facts, ext));
+            if index.rules(file).is_some_and(|r| r.plain_extensions()) {
+                let ty = facts.extensions[ext.0 as usize].self_ty;
+                name.push_str(&term_text(facts, ty, 0));
+            } else {
+                name.push_str(&impl_notation(facts, ext));
+            }
             name.push_str(separator);
         }
+        name.push_str(facts.qualifier(ix));
         name.push_str(own);
         qualified[node.0 as usize] = name;
         done[node.0 as usize] = true;
@@ -198,7 +212,10 @@ fn own_symbol(
     }
     match (def.kind, def.signature.as_deref()) {
         (NodeKind::Import, Some(signature)) => out.push_str(signature),
-        _ => out.push_str(facts.name(def.name)),
+        _ => {
+            out.push_str(facts.qualifier(ix));
+            out.push_str(facts.name(def.name));
+        }
     }
     out
 }

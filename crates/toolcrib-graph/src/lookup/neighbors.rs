@@ -12,7 +12,7 @@ use super::cap::{MAX_CHARS, MAX_RECORD, clip, page};
 use super::facts::counted;
 use super::render::place;
 use super::{Answer, Lookup, LookupCall, LookupError, LookupResult, Rest, SymbolNeighbors};
-use crate::model::{Direction, Edge, EdgeKind, NodeId, NodeKind, Origin, SiteState};
+use crate::model::{Direction, Edge, EdgeKind, NodeId, NodeKind, Origin, SiteState, SymbolTier};
 
 const MAX_EDGES: usize = 40;
 const MAX_DECLARED: usize = 4;
@@ -222,7 +222,13 @@ impl Lookup {
         );
         let any = tally.resolved + tally.dynamic + tally.ambiguous + tally.guessed > 0;
         if direction != Direction::Outgoing && (any || called) {
-            text.push_str(&format!("{}\n", tally.sentence()));
+            match self.unread_calls(id) {
+                // What nobody has looked for is not absent.
+                Some(language) => text.push_str(&format!(
+                    "its callers are not known: calls in {language} are not read\n"
+                )),
+                None => text.push_str(&format!("{}\n", tally.sentence())),
+            }
         }
         let counts = self.callee_tally(id);
         let sites: usize = counts.iter().map(|c| c.1).sum();
@@ -239,6 +245,12 @@ impl Lookup {
             ));
         }
         text
+    }
+
+    /// The language of a node when its calls are not in the graph.
+    fn unread_calls(&self, id: NodeId) -> Option<&'static str> {
+        let language = self.graph.file(self.graph.node(id).file).language?;
+        (language.tier != SymbolTier::Full).then_some(language.name)
     }
 
     /// Where else a symbol is declared.

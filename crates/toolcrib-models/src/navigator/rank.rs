@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::meaning::{Meaning, telling_words};
 use super::notes::{Notes, Place, Symbol};
 use super::question::{Intent, Question, Term};
 use super::words::{alike, each_word, prefix, stem};
@@ -33,9 +34,14 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
     let weighed = question.terms.iter().map(|term| {
         let total = notes.totals.get(prefix(&term.stem)).copied().unwrap_or(50);
         #[allow(clippy::cast_precision_loss)]
-        let rarity = 1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln());
+        let rarity = (1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln())).powf(1.5);
         // What the repository never says tells nothing apart but by other words.
-        let known = if total == 0 { 0.4 } else { 1.0 };
+        let known = match total {
+            // Beside a name, words of prose that nothing has say nothing.
+            0 if !question.names.is_empty() => 0.0,
+            0 => 0.4,
+            _ => 1.0,
+        };
         Weighed {
             term,
             weight: term.weight * rarity * known,
@@ -47,10 +53,11 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
 /// All symbols seen, best first; ties by name.
 pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candidate<'n>> {
     let terms = weigh(question, notes);
+    let mut meaning = Meaning::new(&question.text);
     let mut found: Vec<Candidate<'n>> = notes
         .symbols
         .iter()
-        .map(|(name, symbol)| judge(question, &terms, notes, name, symbol))
+        .map(|(name, symbol)| judge(question, &terms, &mut meaning, notes, name, symbol))
         .filter(|candidate| candidate.score > 0.0)
         .collect();
     lift(notes, &mut found);
@@ -104,8 +111,29 @@ const CALLED_GAIN: f64 = 0.1;
 /// Most that is gained so, as a share of the own score.
 const MOST_GAIN: f64 = 0.8;
 
+/// What a word near in meaning counts beside the word itself.
+const NEAR: f64 = 0.9;
+/// What deciding counts for when that is asked.
+const DECIDES: f64 = 1.3;
+
+/// Whether a symbol says by its name or type that it decides something.
+fn decides(name: &str, signature: &str) -> bool {
+    let mut first = String::new();
+    each_word(name, |word| {
+        if first.is_empty() {
+            first = word.to_owned();
+        }
+    });
+    matches!(
+        first.as_str(),
+        "is" | "has" | "can" | "should" | "must" | "needs" | "will" | "may"
+    ) || signature.contains("-> bool")
+        || signature.ends_with(" bool")
+        || signature.contains("boolean ")
+}
+
 /// Stems of one field.
-fn stems(text: &str) -> BTreeSet<String> {
+pub(super) fn stems(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     each_word(text, |word| {
         found.insert(stem(word));
@@ -134,6 +162,13 @@ fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
     0.0
 }
 
+/// The share of the terms' weight that a field has.
+pub(super) fn share(terms: &[Weighed<'_>], field: &BTreeSet<String>) -> f64 {
+    let all: f64 = terms.iter().map(|t| t.weight).sum();
+    let has: f64 = terms.iter().map(|t| t.weight * met(t.term, field)).sum();
+    if all > 0.0 { has / all } else { 0.0 }
+}
+
 fn joined(lines: &BTreeMap<u32, String>) -> String {
     lines
         .values()
@@ -158,6 +193,7 @@ fn owner(name: &str) -> &str {
 fn judge<'n>(
     question: &Question,
     terms: &[Weighed<'_>],
+    meaning: &mut Meaning,
     notes: &Notes,
     name: &'n str,
     symbol: &'n Symbol,
@@ -187,7 +223,11 @@ fn judge<'n>(
     // Among many lines any word occurs somewhere.
     let dense = (60.0 / f64::from(lines.max(60))).sqrt();
     let (mut sum, mut had, mut all) = (0.0, 0.0, 0.0);
+    let name_words = telling_words(bare_name);
+    let doc_words = telling_words(&symbol.doc);
     for Weighed { term, weight } in terms {
+        let near_name = NEAR * meaning.nearest(&term.word, &name_words);
+        let near_doc = NEAR * meaning.nearest(&term.word, &doc_words);
         let fields = [
             (3.0, &own),
             (1.5, &wide),
@@ -201,6 +241,8 @@ fn judge<'n>(
             .iter()
             .map(|(value, field)| value * met(term, field))
             .collect();
+        values[0] = values[0].max(3.0 * near_name);
+        values[2] = values[2].max(1.6 * near_doc);
         values.sort_by(|a, b| b.total_cmp(a));
         let best = values[0];
         sum += weight * (best + 0.25 * values[1..].iter().sum::<f64>());
@@ -221,10 +263,7 @@ fn judge<'n>(
     };
     // One sentence or name that has most of the question says it; words strewn
     // over a long body may not.
-    let share = |field: &BTreeSet<String>| {
-        let has: f64 = terms.iter().map(|t| t.weight * met(t.term, field)).sum();
-        if all > 0.0 { has / all } else { 0.0 }
-    };
+    let share = |field: &BTreeSet<String>| share(terms, field);
     let mut owned = own.clone();
     owned.extend(stems(owner(name)));
     let mut together = share(&owned).max(share(&doc));
@@ -232,6 +271,18 @@ fn judge<'n>(
         together = together.max(0.9 * share(&stems(line)));
     }
     let mut score = sum * (0.5 + 0.5 * coverage) * (1.0 + 0.3 * purity) * (0.8 + 0.5 * together);
+    if question.names.is_empty() && question.subject.is_none() {
+        let said = format!(
+            "{} {bare_name}. {} {}",
+            owner(name),
+            symbol.doc,
+            joined(&symbol.texts)
+        );
+        score *= 1.0 + meaning.near(&said);
+        if question.decides && decides(bare_name, &symbol.signature) {
+            score *= DECIDES;
+        }
+    }
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
     score *= length_prior(question, &symbol.kind, lines);
     score *= 1.0 + 0.12 * centrality(notes, name);
@@ -245,7 +296,7 @@ fn judge<'n>(
 }
 
 /// 1 when the question writes this very name, less for its last part alone.
-fn named(question: &Question, name: &str) -> f64 {
+pub(super) fn named(question: &Question, name: &str) -> f64 {
     let full = name.replace("::", ".");
     let value = question.names.iter().map(|asked| {
         let asked = asked.replace("::", ".");
@@ -262,7 +313,21 @@ fn named(question: &Question, name: &str) -> f64 {
             0.0
         }
     });
-    value.fold(0.0, f64::max)
+    // A word alone may be prose, unless who calls it is asked.
+    let whole = match question.intent {
+        Intent::Callers | Intent::Callees => 1.0,
+        _ => 0.3,
+    };
+    let subject = question.subject.as_ref().map_or(0.0, |subject| {
+        if bare(name) == subject {
+            whole
+        } else if bare(name).eq_ignore_ascii_case(subject) {
+            whole * 0.8
+        } else {
+            0.0
+        }
+    });
+    value.fold(subject, f64::max)
 }
 
 fn kind_prior(question: &Question, kind: &str) -> f64 {
@@ -300,31 +365,49 @@ fn length_prior(question: &Question, kind: &str, lines: u32) -> f64 {
     }
 }
 
-fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
+/// Tests, examples and what is built count less than the product's sources.
+pub(super) fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
     if question.about_tests || kind == "test" {
         return 1.0;
     }
     let aside = |part: &str| {
         matches!(
-            part,
+            part.trim_matches('_'),
             "test"
                 | "tests"
                 | "testing"
+                | "testdata"
+                | "spec"
+                | "specs"
                 | "example"
                 | "examples"
                 | "bench"
                 | "benches"
+                | "benchmarks"
                 | "docs"
                 | "fixtures"
                 | "testkit"
                 | "demo"
         ) || part.starts_with("test_")
-            || part.ends_with("_test.py")
-            || part == "tests.rs"
-            || part == "conftest.py"
     };
-    if path.split('/').any(aside) {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
+    let tests = stem.ends_with("_test")
+        || stem.ends_with("_tests")
+        || stem.ends_with("Test")
+        || stem.ends_with("Tests")
+        || stem == "tests"
+        || stem == "conftest"
+        || file.contains(".test.")
+        || file.contains(".spec.")
+        || file.contains("-spec.");
+    // What a package ships built stands beside its sources.
+    let first = path.split('/').next().unwrap_or("");
+    let built = matches!(first, "build" | "dist" | "out" | "t");
+    if tests || built || path.split('/').any(aside) {
         0.25
+    } else if file.ends_with(".d.ts") {
+        0.7
     } else {
         1.0
     }
