@@ -106,6 +106,14 @@ fn row(text: &mut String, entry: &Entry, full: bool) {
             let names: Vec<&str> = row.tools.iter().map(|name| name.as_str()).collect();
             writeln!(text, "loaded {}", names.join(", "))
         }
+        Row::Compaction(row) => writeln!(
+            text,
+            "made shorter ({}): {} messages, {} bytes instead of {}",
+            shown(&row.reason),
+            row.messages.len(),
+            row.bytes_after,
+            row.bytes_before
+        ),
         Row::Note(row) => writeln!(text, "note: {}", shown(&row.text)),
         Row::Finished(row) => writeln!(
             text,
