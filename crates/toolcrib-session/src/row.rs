@@ -195,7 +195,7 @@ pub struct ActivationRow {
 pub struct CompactionRow {
     /// The whole transcript as it is now, results among them.
     pub messages: Vec<Message>,
-    /// `full` or `overflow`.
+    /// `full`, `overflow`, or `asked` when a person asked for it.
     pub reason: String,
     /// Bytes of the transcript before.
     pub bytes_before: u64,

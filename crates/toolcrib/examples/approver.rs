@@ -7,9 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use toolcrib::models::Model;
-use toolcrib::{
-    Agent, Approver, BoxFuture, Budget, Decision, Outcome, Question, Registry, tool,
-};
+use toolcrib::{Agent, Approver, BoxFuture, Budget, Decision, Outcome, Question, Registry, tool};
 use toolcrib_testkit::scripted::{ScriptedModel, Turn};
 
 /// Writes a file.
@@ -76,7 +74,15 @@ mod tests {
         let outcome = note(model.clone()).await.unwrap();
         assert_eq!(outcome.answer().unwrap(), "Written down.");
         let last = |at: usize| format!("{:?}", model.requests()[at].messages.last());
-        assert!(last(1).contains("was denied: write below `notes/` only"), "{}", last(1));
-        assert!(last(2).contains("9 bytes written to notes/weather.md"), "{}", last(2));
+        assert!(
+            last(1).contains("was denied: write below `notes/` only"),
+            "{}",
+            last(1)
+        );
+        assert!(
+            last(2).contains("9 bytes written to notes/weather.md"),
+            "{}",
+            last(2)
+        );
     }
 }

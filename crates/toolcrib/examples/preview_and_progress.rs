@@ -96,7 +96,10 @@ impl Tool for Rename {
             cx.progress.report(&format!("replacing {count} of {count}"));
             let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
             files.insert(wanted.path.clone(), after);
-            Ok(ToolOutput::text(format!("{count} replaced in {}", wanted.path)))
+            Ok(ToolOutput::text(format!(
+                "{count} replaced in {}",
+                wanted.path
+            )))
         })
     }
 }
@@ -158,7 +161,10 @@ mod tests {
     async fn the_change_is_shown_before_and_reported_while_it_is_made() {
         let (text, log) = renamed().await.unwrap();
         assert_eq!(text, "fn new() {}\n");
-        assert!(log[0].contains("Diff") && log[0].contains("fn new()"), "{log:?}");
+        assert!(
+            log[0].contains("Diff") && log[0].contains("fn new()"),
+            "{log:?}"
+        );
         assert_eq!(log[1], "replacing 1 of 1");
     }
 }

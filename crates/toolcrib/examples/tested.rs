@@ -66,7 +66,10 @@ mod tests {
 
     async fn ask(turns: impl IntoIterator<Item = Turn>) -> (Result<String, String>, String) {
         let model = Arc::new(ScriptedModel::new(turns));
-        let answer = Clerk::new(model.clone()).unwrap().ask("How many bolts?").await;
+        let answer = Clerk::new(model.clone())
+            .unwrap()
+            .ask("How many bolts?")
+            .await;
         let last = model.requests().pop().map(|request| request.messages);
         (answer, format!("{last:?}"))
     }
@@ -99,6 +102,9 @@ mod tests {
         let model = ScriptedModel::from_fn(|_| Turn::calls([("stock", r#"{"item":"nut"}"#)]));
         let clerk = Clerk::new(Arc::new(model)).unwrap();
         let reason = clerk.ask("How many nuts?").await.unwrap_err();
-        assert!(reason.starts_with("no valid answer after 4 rounds"), "{reason}");
+        assert!(
+            reason.starts_with("no valid answer after 4 rounds"),
+            "{reason}"
+        );
     }
 }

@@ -61,6 +61,9 @@ mod tests {
         let verdict = outcome.into_answer().unwrap();
         assert_eq!((verdict.accept, verdict.reasons.len()), (false, 1));
         let again = format!("{:?}", model.requests()[1].messages.last());
-        assert!(again.contains("at `accept`: invalid type: string"), "{again}");
+        assert!(
+            again.contains("at `accept`: invalid type: string"),
+            "{again}"
+        );
     }
 }

@@ -117,8 +117,8 @@ pub use toolcrib_agent::{
 pub use toolcrib_core::{
     Arguments, BoxFuture, CancellationToken, Confirming, Content, Deferring, Effect, Exposure,
     Filtered, Footprint, Mode, Permission, Prefixed, Preview, Progress, Registry, RegistryError,
-    Renamed, ResultForm, Schema, SchemaError, Selector, SourceId, SpillError, SpillStore, Tool, ToolContext, ToolError,
-    ToolErrorKind, ToolName, ToolOutput, ToolSource, ToolSpec, Visibility,
+    Renamed, ResultForm, Schema, SchemaError, Selector, SourceId, SpillError, SpillStore, Tool,
+    ToolContext, ToolError, ToolErrorKind, ToolName, ToolOutput, ToolSource, ToolSpec, Visibility,
 };
 #[cfg(feature = "agent")]
 pub use toolcrib_dispatch::{

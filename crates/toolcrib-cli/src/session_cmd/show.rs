@@ -108,11 +108,11 @@ fn row(text: &mut String, entry: &Entry, full: bool) {
         }
         Row::Compaction(row) => writeln!(
             text,
-            "made shorter ({}): {} messages, {} bytes instead of {}",
+            "made shorter ({}): {} bytes, now {} in {} messages",
             shown(&row.reason),
-            row.messages.len(),
+            row.bytes_before,
             row.bytes_after,
-            row.bytes_before
+            row.messages.len()
         ),
         Row::Note(row) => writeln!(text, "note: {}", shown(&row.text)),
         Row::Finished(row) => writeln!(
