@@ -84,7 +84,7 @@ fn p14_l15_an_interrupt_while_tools_run_leaves_no_process_and_a_session_that_goe
         let describe = |name: &str, script: &str| {
             serde_json::json!({
                 "name": name, "description": "Does it.", "parameters": {"type": "object"},
-                "read_only": true, "command": ["sh", "-c", script],
+                "annotations": {"readOnlyHint": true}, "command": ["sh", "-c", script],
             })
             .to_string()
         };
@@ -154,7 +154,7 @@ fn l12_without_a_terminal_only_what_is_allowed_runs() {
     let world = World::sample();
     world.file(
         "tools.jsonl",
-        r#"{"name":"wipe","description":"Wipes.","destructive":true,"command":["sh","-c","echo wiped > wiped"]}"#,
+        r#"{"name":"wipe","description":"Wipes.","annotations":{"destructiveHint":true},"command":["sh","-c","echo wiped > wiped"]}"#,
     );
     let run = |more: &[&str]| {
         let script = world.script(&[
