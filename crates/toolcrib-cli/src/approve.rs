@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use toolcrib_core::{BoxFuture, Effect, Mode, Registry, Selector, ToolSpec};
+use toolcrib_core::{BoxFuture, Effect, Mode, Preview, Registry, Selector, ToolSpec};
 use toolcrib_dispatch::{Approver, Decision, PolicyApprover, Question};
 
 use crate::args::{AskArgs, Format, ModeArg};
@@ -108,11 +108,18 @@ fn asked(question: &Question) -> String {
         Effect::Destructive => "may destroy something",
         _ => "wants to change something",
     };
-    format!(
+    let mut text = format!(
         "toolcrib: {} {what}\n{}",
         name(&question.spec),
         show::preview(&question.preview)
-    )
+    );
+    // A command line does not say what the command is given to read.
+    let arguments = question.arguments.as_str().trim();
+    if matches!(question.preview, Preview::Command { .. }) && arguments != "{}" {
+        text.push_str("\n    given ");
+        text.push_str(&show::long(arguments));
+    }
+    text
 }
 
 fn name(spec: &ToolSpec) -> String {

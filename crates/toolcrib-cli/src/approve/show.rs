@@ -74,8 +74,17 @@ fn bounded(lines: impl Iterator<Item = String>) -> String {
 
 /// One line of foreign text.
 pub(super) fn line(text: &str) -> String {
+    within(text, WIDE)
+}
+
+/// One longer line of foreign text.
+pub(super) fn long(text: &str) -> String {
+    within(text, 8 * WIDE)
+}
+
+fn within(text: &str, most: usize) -> String {
     let text = harmless(text).replace('\t', "    ").replace('\n', "⏎");
-    match text.char_indices().nth(WIDE) {
+    match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
