@@ -73,6 +73,16 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tools: Vec<PathBuf>,
 
+    /// What tools may do: plan reads only, ask confirms every change, auto confirms what
+    /// may destroy something, yolo confirms nothing [default: plan, auto with --tools]
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) mode: Option<ModeArg>,
+
+    /// Allow these tools unasked: a name, a pattern such as `git_*`, or source:NAME; may
+    /// be given again. Without a terminal, nothing else that needs a confirmation runs
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) allow: Vec<String>,
+
     /// Most rounds with the model [default: 20]
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
@@ -121,6 +131,18 @@ pub(crate) struct PlaceArgs {
     /// Directory to read; by default the repository around the current directory
     #[arg(long, short = 'C', global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// Read-only tools alone
+    Plan,
+    /// Whatever changes something asks first
+    Ask,
+    /// Whatever may destroy something asks first
+    Auto,
+    /// Nothing asks
+    Yolo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolcrib_agent::{Agent, Budget, Outcome, Sink, Unanswered};
-use toolcrib_core::{CancellationToken, Mode, Model, Registry, Visibility};
+use toolcrib_core::{CancellationToken, Model, Registry, Visibility};
 use toolcrib_graph::Lookup;
 use toolcrib_session::{Meta, Row, Session, SessionLog};
 use toolcrib_surface::{SurfacePolicy, SurfaceState};
@@ -19,7 +19,7 @@ use crate::exit::{CliError, Status};
 use crate::place::Workspace;
 use crate::signals::Signals;
 use crate::terminal::{Dress, LiveLine, print, say};
-use crate::{described, model, question, snapshot};
+use crate::{approve, described, model, question, snapshot};
 
 pub(crate) use cited::{Cited, answer};
 use watch::Watch;
@@ -98,21 +98,17 @@ async fn asked(
     live.clear();
 
     let registry = registry(&snapshot.lookup, &args.tools, args.quiet)?;
-    // Naming a file of tools allows them; without one, nothing can change anything.
-    let mode = if args.tools.is_empty() {
-        Mode::Plan
-    } else {
-        Mode::Auto
-    };
+    let approver = approve::approver(args, workspace, &registry)?;
 
     let watch = Arc::new(Watch::new(args.format, live));
     let cancel = CancellationToken::new();
     let mut builder = Agent::builder(model)
         .tools(registry)
         .visibility(Visibility {
-            mode,
+            mode: approve::mode(args),
             ..Visibility::default()
         })
+        .approver(approver)
         .surface(SurfacePolicy::default())
         .system(SYSTEM)
         .budget(budget)

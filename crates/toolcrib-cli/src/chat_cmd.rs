@@ -7,7 +7,7 @@ mod stream;
 use std::sync::Arc;
 
 use toolcrib_agent::{Agent, Outcome, Sink};
-use toolcrib_core::{CancellationToken, Cost, History, Mode, Model, Registry, Usage, Visibility};
+use toolcrib_core::{CancellationToken, Cost, History, Model, Registry, Usage, Visibility};
 use toolcrib_graph::Lookup;
 use toolcrib_session::{Session, SessionLog};
 use toolcrib_surface::{SurfacePolicy, SurfaceState};
@@ -19,7 +19,7 @@ use crate::place::Workspace;
 use crate::session_cmd;
 use crate::signals::Signals;
 use crate::terminal::{print, say};
-use crate::{model, snapshot};
+use crate::{approve, model, snapshot};
 
 use command::{COMMANDS, Line};
 use input::{Input, Read};
@@ -168,17 +168,14 @@ impl Chat<'_> {
     }
 
     fn agent(&self, cancel: &CancellationToken) -> Result<Agent, CliError> {
-        let mode = if self.args.tools.is_empty() {
-            Mode::Plan
-        } else {
-            Mode::Auto
-        };
+        let approver = approve::approver(self.args, self.workspace, &self.registry)?;
         let mut builder = Agent::builder(Arc::clone(&self.model))
             .tools(Arc::clone(&self.registry))
             .visibility(Visibility {
-                mode,
+                mode: approve::mode(self.args),
                 ..Visibility::default()
             })
+            .approver(approver)
             .surface(SurfacePolicy::default())
             .system(ask::SYSTEM)
             .budget(ask::budget(self.args, self.workspace)?)

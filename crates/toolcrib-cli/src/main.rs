@@ -1,5 +1,6 @@
 //! The `toolcrib` command.
 
+mod approve;
 mod args;
 mod ask;
 mod chat_cmd;

@@ -17,6 +17,7 @@ use crate::Repair;
 mod compile;
 mod explain;
 mod mend;
+mod plain;
 mod refs;
 #[cfg(test)]
 mod tests;
@@ -38,7 +39,10 @@ pub(crate) fn check(
     repairs: &mut Vec<Repair>,
 ) -> Result<Option<Arguments>, ToolError> {
     let compiled = spec.compiled.get_or_make(|| Compiled::of(spec));
-    let Some(validator) = compiled.validator() else {
+    if plain::fits(compiled.schema(), &value) {
+        return Ok(None);
+    }
+    let Some(validator) = compiled.validator(spec) else {
         return Ok(None);
     };
     if validator.is_valid(&value) {

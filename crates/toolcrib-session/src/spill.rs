@@ -29,6 +29,23 @@ impl DiskSpill {
         DiskSpill::new(session.with_extension("results"))
     }
 
+    /// Gives another session what is kept here, for its fork. What cannot be copied is
+    /// missing there, and read as such.
+    pub(crate) fn copy_to(&self, other: &DiskSpill) {
+        let Ok(entries) = std::fs::read_dir(&self.dir) else {
+            return;
+        };
+        if make_dir(&other.dir).is_err() {
+            return;
+        }
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            if name.to_str().is_some_and(is_spill_handle) {
+                let _ = std::fs::copy(entry.path(), other.dir.join(name));
+            }
+        }
+    }
+
     /// The directory.
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -123,6 +140,19 @@ mod tests {
         std::fs::write(dir.path().join(&*handle), "all").unwrap();
         store.put("all of it").unwrap();
         assert_eq!(store.get(&handle).unwrap(), "all of it");
+    }
+
+    #[test]
+    fn a_copy_has_the_results_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let [a, b] = ["a", "b"].map(|name| DiskSpill::new(dir.path().join(name)));
+        a.copy_to(&b);
+        assert!(!b.dir().exists(), "nothing to copy");
+        let handle = a.put("whole").unwrap();
+        std::fs::write(a.dir().join("r0123456789ab.77.x"), "half").unwrap();
+        a.copy_to(&b);
+        assert_eq!(b.get(&handle).unwrap(), "whole");
+        assert_eq!(std::fs::read_dir(b.dir()).unwrap().count(), 1);
     }
 
     #[test]

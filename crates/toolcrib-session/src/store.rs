@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Fork, Meta, Row, Session, SessionError, SessionId, SessionLog};
+use crate::{DiskSpill, Fork, Meta, Row, Session, SessionError, SessionId, SessionLog};
 
 /// A directory of session files.
 #[derive(Clone, Debug)]
@@ -167,15 +167,18 @@ impl SessionStore {
             let _ = std::fs::remove_file(log.path());
             return Err(error);
         }
+        DiskSpill::beside(from.path()).copy_to(&DiskSpill::beside(log.path()));
         Ok(log)
     }
 
-    /// Takes the file of a session away.
+    /// Takes the file of a session away, and the whole results beside it.
     ///
     /// # Errors
     /// [`SessionError::Io`].
     pub fn remove(&self, path: &Path) -> Result<(), SessionError> {
-        std::fs::remove_file(path).map_err(|source| SessionError::io("remove", path, source))
+        std::fs::remove_file(path).map_err(|source| SessionError::io("remove", path, source))?;
+        let _ = std::fs::remove_dir_all(DiskSpill::beside(path).dir());
+        Ok(())
     }
 }
 

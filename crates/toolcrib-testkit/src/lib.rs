@@ -5,6 +5,7 @@ pub mod fake_mcp;
 mod server;
 
 pub use server::{Answer, ByteServer, Received};
+pub mod random;
 pub mod scripted;
 pub mod spill;
 pub mod tools;

@@ -77,6 +77,14 @@
 //! none. A model is any [`models::Model`]: a [`models::ChatModel`] over the network,
 //! or a script in a test; `examples/budgeted.rs` shows both sides of that.
 //!
+//! What may change something asks first: an [`Approver`] sees what a call would do and
+//! says yes or no, a [`PolicyApprover`] by a list; without one the answer is no.
+//!
+//! `examples/` has a whole program for each of these: `typed_answer`, an answer of a
+//! type of one's own; `preview_and_progress`, a tool that shows what it would do and
+//! how far it is; `approver`, who may write where; `tested`, an agent with its unit
+//! tests; `budgeted`, all of it against a real endpoint.
+//!
 //! A program needs no other dependency than this crate to define tools, argument
 //! types included. A crate that only defines tools can leave out the loop with
 //! `default-features = false`.
@@ -103,15 +111,17 @@ pub mod session {
 pub use output::{IntoToolOutput, Json};
 #[cfg(feature = "agent")]
 pub use toolcrib_agent::{
-    Agent, AgentBuilder, AgentError, Answer, Budget, BudgetError, Event, Limit, Outcome,
+    Agent, AgentBuilder, AgentError, Answer, Budget, BudgetError, Event, Inbox, Limit, Outcome,
     OutcomeKind, Report, RunError, Sink, Unanswered,
 };
 pub use toolcrib_core::{
     Arguments, BoxFuture, CancellationToken, Confirming, Content, Deferring, Effect, Exposure,
     Filtered, Footprint, Mode, Permission, Prefixed, Preview, Progress, Registry, RegistryError,
-    Renamed, ResultForm, Schema, SchemaError, Selector, SourceId, Tool, ToolContext, ToolError,
-    ToolErrorKind, ToolName, ToolOutput, ToolSource, ToolSpec, Visibility,
+    Renamed, ResultForm, Schema, SchemaError, Selector, SourceId, SpillError, SpillStore, Tool,
+    ToolContext, ToolError, ToolErrorKind, ToolName, ToolOutput, ToolSource, ToolSpec, Visibility,
 };
 #[cfg(feature = "agent")]
-pub use toolcrib_dispatch::DispatchLimits;
+pub use toolcrib_dispatch::{
+    Approver, Decision, DispatchLimits, PolicyApprover, Question, RedactError, Redactor, Repair,
+};
 pub use toolcrib_macros::{argument, tool};

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod answers;
+mod approvals;
 mod bridge;
 mod budgets;
 mod calls;

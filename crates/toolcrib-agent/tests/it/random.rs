@@ -1,78 +1,43 @@
 //! Invariants under any behaviour of a model.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use toolcrib_agent::{Answer, Budget, Event, OutcomeKind};
-use toolcrib_core::{Block, CancellationToken, Finish, ModelErrorKind, ToolChoice};
+use toolcrib_core::{
+    CancellationToken, Effect, Message, ModelProfile, Registry, ToolChoice, ToolErrorKind,
+};
+use toolcrib_testkit::random::{self, INPUT, OUTPUT, USD};
 use toolcrib_testkit::scripted::{ScriptedModel, Turn};
+use toolcrib_testkit::tools::FakeTool;
 
 use crate::support::*;
 
-fn a_call() -> impl Strategy<Value = Block> {
-    let id = prop_oneof![
-        Just(""),
-        Just("a"),
-        Just("b"),
-        Just("call_1"),
-        Just("call_3")
-    ];
-    let name = prop_oneof![
-        3 => Just("lookup"),
-        1 => Just("fail"),
-        1 => Just("panic"),
-        1 => Just("progress"),
-        1 => Just("nowhere"),
-        1 => Just(""),
-        1 => Just("not a name!"),
-    ];
-    let arguments = prop_oneof![
-        3 => Just("{}"),
-        1 => Just(r#"{"q":"x"}"#),
-        1 => Just(""),
-        1 => Just("{"),
-        1 => Just(r#"{"q":"x"#),
-        1 => Just("[]"),
-        1 => Just("null"),
-        1 => Just(r#""{\"q\":1}""#),
-        1 => Just("{}{}"),
-        1 => Just("nonsense"),
-    ];
-    (id, name, arguments).prop_map(|(id, name, arguments)| call(id, name, arguments))
+const TOOLS: &[&str] = &["lookup", "fail", "panic", "progress", "big", "denied"];
+
+/// The usual fakes, one with large results, and one that needs a yes nobody gives.
+fn tools() -> Registry {
+    let mut registry = fakes().registry;
+    for tool in [
+        FakeTool::big("big", 2_000, 30),
+        FakeTool::echo("denied").with_effect(Effect::Destructive),
+    ] {
+        registry.insert(Arc::new(tool)).unwrap();
+    }
+    registry
 }
 
-fn a_block() -> impl Strategy<Value = Block> {
-    prop_oneof![
-        4 => a_call(),
-        1 => Just(text("7")),
-        1 => Just(text("some words")),
-        1 => Just(text("")),
-        1 => Just(text(" \n")),
-        1 => Just(text("<tool_call>{}</tool_call>")),
-        1 => Just(Block::Reasoning { text: "hm".into(), raw: None }),
-    ]
-}
-
-fn a_turn() -> impl Strategy<Value = Turn> {
-    let finish = prop_oneof![
-        4 => Just(Finish::Stop),
-        4 => Just(Finish::ToolCalls),
-        2 => Just(Finish::Length),
-        1 => Just(Finish::Paused),
-        1 => Just(Finish::Other("odd".into())),
-    ];
-    let kind = prop_oneof![
-        Just(ModelErrorKind::BadRequest),
-        Just(ModelErrorKind::Interrupted)
-    ];
-    prop_oneof![
-        20 => (proptest::collection::vec(a_block(), 0..5), finish)
-            .prop_map(|(blocks, finish)| Turn::blocks(blocks, finish)),
-        1 => Just(Turn::blocks([text("no")], Finish::Refusal)),
-        1 => Just(Turn::blocks([text("no"), call("z", "lookup", "{}")], Finish::ContentFilter)),
-        1 => kind.prop_map(|kind| Turn::fail(kind, "failed")),
-    ]
+/// Requests begin with all of the one before, but where the transcript was made
+/// shorter; the plan is always the same.
+fn assert_grows(requests: &[toolcrib_testkit::scripted::Recorded], shortened: bool) {
+    if !shortened {
+        return assert_prefixes(requests);
+    }
+    for pair in requests.windows(2) {
+        assert!(pair[1].same_plan);
+    }
 }
 
 proptest! {
@@ -83,29 +48,40 @@ proptest! {
     })]
 
     #[test]
-    fn whatever_the_model_does_the_run_ends_in_order(
-        turns in proptest::collection::vec(a_turn(), 1..14),
-        rounds in 1u32..8,
+    fn l08_l17_p16_whatever_the_model_does_the_run_ends_in_order(
+        turns in proptest::collection::vec(random::turn(TOOLS), 1..14),
+        rounds in 1u32..9,
         tool_calls in proptest::option::of(0u64..6),
+        tokens in proptest::option::weighted(0.2, 1u64..800),
+        cost in proptest::option::weighted(0.2, 0u8..8),
+        window in proptest::option::weighted(0.3, 500u64..20_000),
         cancel_after in proptest::option::weighted(0.3, 0usize..40),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
             .unwrap();
+        let mut profile = ModelProfile::new("script:memory");
+        profile.window = window;
         let mut script = turns.into_iter().cycle();
-        let model = Arc::new(ScriptedModel::from_fn(move |_| {
+        let model = ScriptedModel::from_fn(move |_| {
             script.next().unwrap_or_else(|| Turn::text("7"))
-        }));
-        let budget = Budget { rounds, tool_calls, ..Budget::default() };
+        });
+        let model = Arc::new(model.with_profile(profile));
+        let cost = cost.map(|quarters| f64::from(quarters) * USD);
+        let budget = Budget { rounds, tool_calls, tokens, cost, ..Budget::default() };
         let cancel = CancellationToken::new();
         let (stop, seen) = (cancel.clone(), AtomicUsize::new(0));
-        let sink = move |_: &Event| {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let kept = events.clone();
+        let sink = move |event: &Event| {
+            kept.lock().unwrap().push(event.clone());
             if Some(seen.fetch_add(1, Ordering::Relaxed)) == cancel_after {
                 stop.cancel();
             }
         };
-        let agent = agent(&model)
+        let agent = toolcrib_agent::Agent::builder(model.clone())
+            .tools(tools())
             .budget(budget)
             .cancel(cancel)
             .sink(Arc::new(sink))
@@ -115,23 +91,68 @@ proptest! {
         let outcome = runtime.block_on(agent.run_typed("Go.", &answer));
 
         let report = outcome.report();
+        let events = events.lock().unwrap().clone();
+        // Rounds and calls are exact.
         prop_assert!(report.rounds <= rounds);
         prop_assert!(report.extra_attempts <= 1);
         if let Some(most) = tool_calls {
             prop_assert!(report.calls <= most);
         }
+        // Tokens and money overshoot by the request in flight at most.
+        let replies = report.usage.input.unwrap_or(0) / INPUT;
+        if let (Some(most), Some(before)) = (tokens, replies.checked_sub(1)) {
+            prop_assert!(before * (INPUT + OUTPUT) < most, "{} of {}", replies, most);
+        }
+        if let (Some(most), Some(before)) = (cost, replies.checked_sub(1)) {
+            prop_assert!(before as f64 * USD < most.max(f64::EPSILON), "{} of {}", replies, most);
+        }
+        let compacted = events.iter().filter(|e| matches!(e, Event::Compacted { .. })).count();
+        let overflows = events.iter().filter(|e| matches!(e, Event::TurnStarted { .. })).count();
         let requests = model.requests();
-        // One more where a final round was refused and asked for the other way.
+        // One more where a final round was asked for the other way, and two for each time
+        // that the transcript was too long: a summary, and the request again.
         let most = report.rounds as usize + report.extra_attempts as usize + 1;
-        prop_assert!(requests.len() <= most, "{} of {most}", requests.len());
+        prop_assert!(requests.len() <= most + 2 * overflows, "{} of {most}", requests.len());
         for request in &requests {
             assert_paired(&request.messages);
         }
-        assert_prefixes(&requests);
+        assert_grows(&requests, compacted > 0 || window.is_some() || requests.len() > most);
         let last = report.history.messages().cloned().collect::<Vec<_>>();
         assert_paired(&last);
+        // Once calls are no longer taken, they are never taken again.
         let finals = requests.iter().skip_while(|r| r.tool_choice == ToolChoice::Auto);
-        prop_assert!(finals.clone().all(|r| r.tool_choice != ToolChoice::Auto));
+        let summaries = finals.clone().filter(|r| r.tool_choice == ToolChoice::Auto).count();
+        prop_assert!(summaries == 0 || window.is_some() || requests.len() > most);
+        // Each call that was announced as finished has one end, and what was denied or
+        // refused never began.
+        let mut begun = HashSet::new();
+        let mut ended = HashSet::new();
+        for event in &events {
+            match event {
+                Event::ToolCallStarted { call_id, name, .. } => {
+                    prop_assert!(begun.insert(call_id.clone()));
+                    prop_assert_ne!(&**name, "denied");
+                }
+                Event::ToolCallFinished { call_id, error, .. } => {
+                    prop_assert!(ended.insert(call_id.clone()));
+                    let refused = matches!(
+                        error,
+                        Some(ToolErrorKind::Denied | ToolErrorKind::BadJson | ToolErrorKind::UnknownTool)
+                    );
+                    prop_assert!(!refused || !begun.contains(call_id));
+                }
+                _ => {}
+            }
+        }
+        prop_assert!(begun.is_subset(&ended));
+        // Nothing in the transcript is larger than its cap.
+        for message in &last {
+            if let Message::Tool(result) = message {
+                prop_assert!(joined(&result.content).len() < 34 * 1024);
+            }
+        }
+        let over = matches!(events.last(), Some(Event::RunFinished { .. }));
+        prop_assert!(over);
         if outcome.kind() == OutcomeKind::Answered {
             prop_assert!(outcome.answer().is_some_and(|answer| answer % 7 == 0));
         } else {

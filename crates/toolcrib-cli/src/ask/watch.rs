@@ -92,6 +92,11 @@ impl State {
                     wait_ms.div_ceil(1000)
                 );
             }
+            Event::ApprovalNeeded { .. } => {
+                // The question stands where the line was.
+                self.live.clear();
+                return;
+            }
             Event::ToolCallStarted {
                 name, arguments, ..
             } => {

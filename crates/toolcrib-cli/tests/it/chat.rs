@@ -115,6 +115,9 @@ fn a_wrong_command_or_session_ends_nothing() {
 #[test]
 fn a_transcript_is_made_shorter_on_demand() {
     let world = World::sample();
+    // Enough of it that a listing is worth leaving out.
+    let many = |n| format!("/// Truncates result {n}.\npub fn truncate_result_number_{n}() {{}}\n");
+    world.file("src/many.rs", (0..40).map(many).collect::<String>());
     let typed = "/compact\nWhere is a result truncated?\nWho calls truncate_result?\n/compact\nWho calls show?\n";
     let ran = chat(&world, &[], typed);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

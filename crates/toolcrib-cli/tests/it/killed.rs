@@ -27,8 +27,14 @@ fn rows(text: &str) -> Vec<Value> {
 #[test]
 fn l30_killed_at_200_points_a_session_loses_at_most_the_turn_in_flight() {
     let world = World::sample();
-    let call = r#"{"calls":[{"name":"search_symbols","arguments":{"query":"truncate"}}]}"#;
-    let mut replies = vec![call; 12];
+    // Each another one: the same call again and again would end the run.
+    let call = |n: u32| {
+        format!(
+            r#"{{"calls":[{{"name":"search_symbols","arguments":{{"query":"truncate","limit":{n}}}}}]}}"#
+        )
+    };
+    let calls: Vec<String> = (1..=12).map(call).collect();
+    let mut replies: Vec<&str> = calls.iter().map(String::as_str).collect();
     replies.push(r#"{"text":"It is cut in src/cut.rs:4."}"#);
     let model = world.script(&replies);
     let ask = || {

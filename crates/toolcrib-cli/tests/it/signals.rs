@@ -49,3 +49,141 @@ fn an_interrupt_ends_the_run_and_keeps_the_session() {
         assert_eq!(rows.last().unwrap()["outcome"], "cancelled");
     }
 }
+
+/// Processes whose command line holds a mark.
+#[cfg(target_os = "linux")]
+fn alive(mark: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(mark))
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A tool that starts a child and a grandchild, which outlive it if nobody ends them;
+/// another one that ends at once, called beside it; and one that ignores the request to
+/// end.
+#[test]
+#[cfg(target_os = "linux")]
+fn p14_l15_an_interrupt_while_tools_run_leaves_no_process_and_a_session_that_goes_on() {
+    for (at, deaf) in [("INT", false), ("TERM", true)] {
+        let world = World::sample();
+        let mark = format!("31{}{}", std::process::id(), u8::from(deaf));
+        let trap = if deaf { "trap '' TERM INT HUP; " } else { "" };
+        let tree = format!("{trap}(sleep {mark} & sleep {mark}) & sleep {mark} & wait");
+        let describe = |name: &str, script: &str| {
+            serde_json::json!({
+                "name": name, "description": "Does it.", "parameters": {"type": "object"},
+                "annotations": {"readOnlyHint": true}, "command": ["sh", "-c", script],
+            })
+            .to_string()
+        };
+        world.file(
+            "tools.jsonl",
+            [
+                describe("tree", &tree),
+                describe("quick", "echo done quickly"),
+            ]
+            .join("\n"),
+        );
+        let script = world.script(&[
+            r#"{"calls":[{"name":"quick","arguments":{}},{"name":"tree","arguments":{}},{"name":"quick","arguments":{"n":2}}]}"#,
+            r#"{"text":"It is in src/cut.rs:4."}"#,
+        ]);
+        let child = world
+            .command()
+            .args([
+                "ask",
+                "--tools",
+                "tools.jsonl",
+                "--model",
+                &script,
+                "Where?",
+            ])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        until("the tool's children never came", || alive(&mark).len() >= 3);
+        interrupt(child.id(), at);
+        let ran = ran(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(130), "{at}: {}", ran.stderr);
+        until("children are left", || alive(&mark).is_empty());
+        let [session] = &world.sessions()[..] else {
+            panic!("one session")
+        };
+        let rows = json_lines(session);
+        assert_eq!(rows.last().unwrap()["outcome"], "cancelled");
+        let results: Vec<_> = rows
+            .iter()
+            .filter(|row| row["row"] == "tool_result")
+            .collect();
+        assert_eq!(results.len(), 3, "each call has its result");
+        assert_eq!(results[1]["kind"], "cancelled");
+        let said = results[0]["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(
+            said.contains("done quickly"),
+            "a sibling keeps its result: {said}"
+        );
+        // It goes on where it was.
+        let answer = world.script(&[r#"{"text":"It is in src/cut.rs:4."}"#]);
+        let resumed = world.run(&["session", "resume", "last", "--model", &answer, "And now?"]);
+        assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+        assert!(
+            resumed.stdout.contains("src/cut.rs:4"),
+            "{}",
+            resumed.stdout
+        );
+    }
+}
+
+/// What needs a yes does not wait where nobody can give one, and runs where the command
+/// line allows it.
+#[test]
+fn l12_without_a_terminal_only_what_is_allowed_runs() {
+    let world = World::sample();
+    world.file(
+        "tools.jsonl",
+        r#"{"name":"wipe","description":"Wipes.","annotations":{"destructiveHint":true},"command":["sh","-c","echo wiped > wiped"]}"#,
+    );
+    let run = |more: &[&str]| {
+        let script = world.script(&[
+            r#"{"calls":[{"name":"wipe","arguments":{}}]}"#,
+            r#"{"text":"Done, see src/cut.rs:4."}"#,
+        ]);
+        let mut args = vec!["ask", "--tools", "tools.jsonl", "--model", &script];
+        args.extend(more);
+        args.push("Wipe it.");
+        world.run(&args)
+    };
+    let wiped = || world.repo().join("wiped").exists();
+    for (flags, runs) in [
+        (&[][..], false),
+        (&["--mode", "ask"], false),
+        (&["--mode", "plan", "--allow", "wipe"], false),
+        (&["--allow", "wi*"], true),
+        (&["--mode", "yolo"], true),
+    ] {
+        let ran = run(flags);
+        assert_eq!(ran.code, Some(0), "{flags:?}: {}", ran.stderr);
+        assert_eq!(wiped(), runs, "{flags:?}");
+        let _ = std::fs::remove_file(world.repo().join("wiped"));
+    }
+    let ran = run(&["--allow", "wip"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.complaint().contains("--allow names the tool `wip`"),
+        "{}",
+        ran.stderr
+    );
+}

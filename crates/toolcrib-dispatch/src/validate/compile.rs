@@ -1,30 +1,43 @@
 //! From the schema as its author wrote it to a validator, whatever it takes.
 
+use std::sync::OnceLock;
+
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use toolcrib_core::ToolSpec;
 
 use super::refs;
 
-/// A schema that was compiled, or cannot be.
-pub(crate) struct Compiled(Option<Validator>);
+/// A schema and, once it was needed, its validator, if it can have one.
+pub(crate) struct Compiled {
+    schema: Value,
+    validator: OnceLock<Option<Validator>>,
+}
 
 /// Odd places that are cut out of a schema before it is given up.
 const CUTS: usize = 32;
 
 impl Compiled {
     pub(super) fn of(spec: &ToolSpec) -> Compiled {
-        let compiled = serde_json::from_str(spec.input_schema.wire())
-            .map_err(|error| error.to_string())
-            .and_then(compile);
-        if let Err(reason) = &compiled {
-            tracing::warn!(tool = %spec.name, reason, "arguments are not checked against the schema");
+        Compiled {
+            schema: serde_json::from_str(spec.input_schema.wire()).unwrap_or(Value::Bool(true)),
+            validator: OnceLock::new(),
         }
-        Compiled(compiled.ok())
     }
 
-    pub(super) fn validator(&self) -> Option<&Validator> {
-        self.0.as_ref()
+    pub(super) fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    pub(super) fn validator(&self, spec: &ToolSpec) -> Option<&Validator> {
+        let make = || match compile(self.schema.clone()) {
+            Ok(validator) => Some(validator),
+            Err(reason) => {
+                tracing::warn!(tool = %spec.name, reason, "arguments are not checked against the schema");
+                None
+            }
+        };
+        self.validator.get_or_init(make).as_ref()
     }
 }
 

@@ -311,4 +311,14 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn l11_what_plainly_fits_is_valid(schema in any_json(), value in any_json()) {
+        let Ok(schema) = Schema::parse(&schema.to_string()) else { return Ok(()) };
+        let spec = ToolSpec::new(ToolName::parse("do").unwrap(), "", schema);
+        let compiled = Compiled::of(&spec);
+        if let (true, Some(validator)) = (plain::fits(compiled.schema(), &value), compiled.validator(&spec)) {
+            prop_assert!(validator.is_valid(&value));
+        }
+    }
 }
