@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolcrib_core::{LoadRoute, Model, ModelError, ModelErrorKind as Kind};
 
@@ -315,6 +316,7 @@ impl Target {
         options.max_tools = settings.max_tools.or(options.max_tools);
         options.load_route = settings.load_route.unwrap_or(LoadRoute::Append);
         options.final_round = settings.final_round.unwrap_or(options.final_round);
+        options.idle = idle(settings, options.idle);
         options.extra = settings.extra.clone().into_iter().collect();
         let model: Arc<dyn Model> = Arc::new(RemoteModel::new(options)?);
         Ok(match settings.tools {
@@ -337,6 +339,7 @@ impl Target {
         options.load_route = settings.load_route.unwrap_or(options.load_route);
         options.final_round = settings.final_round.or(options.final_round);
         options.forward_images = settings.images;
+        options.idle = idle(settings, options.idle);
         options.extra = settings.extra.clone().into_iter().collect();
         let model = ChatModel::new(options)?;
         Ok(match settings.tools.unwrap_or_default() {
@@ -345,6 +348,10 @@ impl Target {
             Calls::Detect => Arc::new(TextTools::detecting(model)),
         })
     }
+}
+
+fn idle(settings: &Settings, default: Duration) -> Duration {
+    settings.idle_seconds.map_or(default, Duration::from_secs)
 }
 
 fn is_local(url: &str) -> bool {
