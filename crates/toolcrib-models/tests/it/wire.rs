@@ -216,3 +216,22 @@ fn what_cannot_work_is_refused_before_it_is_sent() {
             .starts_with("unusable base URL: it must begin with http")
     );
 }
+
+#[test]
+fn p04_a_choice_that_the_server_did_not_enforce_is_told() {
+    let named = ToolChoice::Named(toolcrib_core::ToolName::parse("list").unwrap());
+    let history: History = [Message::user("Hi")].into_iter().collect();
+    for (answer, choice, told) in [
+        (good(), ToolChoice::Required, true),
+        (calls("null"), ToolChoice::Required, false),
+        (calls("null"), named, true),
+        (good(), ToolChoice::Auto, false),
+    ] {
+        let server = ByteServer::start([answer]).unwrap();
+        let model = ChatModel::new(options(&server)).unwrap();
+        let seen = ask_with(&model, &history, &choice);
+        let expected = "the server did not enforce the tool choice";
+        let other = Finish::Other(expected.into());
+        assert_eq!(seen.reply().finish == other, told, "{choice:?}");
+    }
+}
