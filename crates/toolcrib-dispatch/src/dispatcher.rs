@@ -137,6 +137,8 @@ impl Dispatcher {
             Some(inner) => (self.find(inner.tool.spec().name.as_str())?, inner.arguments),
             None => (tool, written.clone()),
         };
+        let restored = tool.spec().input_schema.restore(&arguments);
+        let arguments = restored.unwrap_or(arguments);
         let footprint = footprint(tool, &arguments)?;
         let ready = Ready {
             tool: tool.clone(),
