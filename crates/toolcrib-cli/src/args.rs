@@ -1,9 +1,16 @@
 //! The command line as typed: raw values, nothing resolved.
 
+mod session;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use toolcrib_core::ToolDialect;
+
+pub(crate) use session::{
+    ExportFormat, ReportArgs, SessionArgs, SessionCommand, SessionExportArgs, SessionForkArgs,
+    SessionListArgs, SessionReplayArgs, SessionResumeArgs, SessionRmArgs, SessionShowArgs,
+};
 
 /// Answers questions about a repository and shows what its code graph knows.
 #[derive(Debug, Parser)]
@@ -22,12 +29,22 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Answer a question about a repository, with verified citations
     Ask(AskArgs),
+    /// Talk about a repository: one question after the other, on the same loop
+    Chat(ChatArgs),
     /// Look things up in the repository's code graph
     Graph(GraphArgs),
     /// Show what tools cost a model's prompt, or search them as a model would
     Tools(ToolsArgs),
-    /// Measure the tool search on collections of tools and queries
+    /// Measure the tool search, and the answers about repositories, on your own collections
     Eval(EvalArgs),
+    /// List, show, go on with, branch, export, replay and remove sessions
+    Session(SessionArgs),
+    /// Show what sessions took: tokens, money, rounds, time, failures
+    Report(ReportArgs),
+    /// List the models that can be asked, and why one would be
+    Models(ModelsArgs),
+    /// Check keys, endpoints, clock and proxy, and say what to do
+    Doctor(DoctorArgs),
     /// Let this repository's toolcrib.toml choose a model, after showing what it says
     Trust(TrustArgs),
     /// Print a completion script for a shell
@@ -37,14 +54,14 @@ pub(crate) enum Command {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_long_help = ASK_HELP)]
 pub(crate) struct AskArgs {
     /// The question; read from standard input when absent or `-`
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Vec<String>,
 
-    /// Model to ask: builtin:navigator, openai:NAME, openrouter:NAME, ollama:NAME,
+    /// Model to ask: builtin:navigator, PROVIDER:NAME as `toolcrib models` lists them,
     /// http://HOST/v1#NAME or script:FILE
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
@@ -86,6 +103,12 @@ pub(crate) struct AskArgs {
     pub(crate) no_session: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+}
+
 const ASK_HELP: &str = "\
 Without --model the configured one answers, else the built-in navigator, which needs no key and
 no network: it looks things up and quotes what it finds.
@@ -94,7 +117,7 @@ Exit status: 0 answered, 1 failed, 2 wrong usage, 3 a budget ended the run witho
 130 interrupted.";
 
 /// Which repository is meant.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// Directory to read; by default the repository around the current directory
     #[arg(long, short = 'C', global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -147,6 +170,27 @@ pub(crate) struct EvalArgs {
 pub(crate) enum EvalCommand {
     /// Rank the tools of a collection for each of its queries and score the ranking
     Search(EvalSearchArgs),
+    /// Ask questions about repositories and count right places among the first citations
+    Ask(EvalAskArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalAskArgs {
+    /// The folder in which the repositories lie side by side
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) repos: PathBuf,
+    /// Questions with the places that answer them, as JSON Lines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) questions: PathBuf,
+    /// How many of an answer's citations count
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) first: usize,
+    /// Model to ask, as for `ask`
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Print one JSON object a question, and one with the sum
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -177,6 +221,34 @@ pub(crate) struct EvalSearchArgs {
     /// Print one JSON object a ranker
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// Explain what is known of this model instead of listing all
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Ask remote providers too, for which a key is set; by default only servers on
+    /// this machine are asked
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Also let this model call a tiny tool, which may cost a little
+    #[arg(long)]
+    pub(crate) probe: bool,
+    /// Model to probe instead of the configured one
+    #[arg(long, short, value_name = "MODEL", requires = "probe")]
+    pub(crate) model: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -274,12 +346,13 @@ pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
         .find(|c: char| c.is_ascii_alphabetic())
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
-    let wanted = || "expected a time above 0, such as 90s, 5m or 1h".to_owned();
+    let wanted = || "expected a time above 0, such as 90s, 5m, 1h or 30d".to_owned();
     let factor = match unit {
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return Err(wanted()),
     };
     let seconds = number.trim().parse::<f64>().ok().map(|n| n * factor);

@@ -2,15 +2,21 @@
 
 mod args;
 mod ask;
+mod chat_cmd;
 mod config;
 mod described;
+mod doctor_cmd;
+mod eval_ask;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
 mod model;
+mod models_cmd;
 mod panics;
 mod place;
 mod question;
+mod report_cmd;
+mod session_cmd;
 mod signals;
 mod snapshot;
 mod terminal;
@@ -40,9 +46,14 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<Status, CliError> {
     match command {
         Command::Ask(args) => ask::run(args),
+        Command::Chat(args) => chat_cmd::run(args),
         Command::Graph(args) => graph_cmd::run(args),
         Command::Tools(args) => tools_cmd::run(args),
         Command::Eval(args) => eval_cmd::run(args),
+        Command::Session(args) => session_cmd::run(args),
+        Command::Report(args) => report_cmd::run(args),
+        Command::Models(args) => models_cmd::run(args),
+        Command::Doctor(args) => doctor_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -37,6 +37,7 @@
 //! # }
 //! ```
 
+mod derived;
 mod dialect;
 mod error;
 mod fit;
@@ -52,10 +53,12 @@ mod reply;
 mod schema;
 mod source;
 mod spec;
+mod spill;
 mod tool;
 mod usage;
 mod visibility;
 
+pub use derived::Derived;
 pub use dialect::ToolDialect;
 pub use error::{ToolError, ToolErrorKind};
 pub use fit::{FittedSchema, SchemaNote};
@@ -73,6 +76,7 @@ pub use reply::{Finish, Reply, ReplyEvent};
 pub use schema::{Schema, SchemaError};
 pub use source::{Confirming, Deferring, Filtered, Prefixed, Renamed, ToolSource};
 pub use spec::{Effect, Exposure, Permission, ResultForm, SourceId, ToolSpec};
+pub use spill::{SpillError, SpillStore, is_spill_handle, spill_handle};
 pub use tool::{Arguments, Footprint, Forwarded, Preview, Progress, Tool, ToolContext};
 pub use usage::{Cost, Usage};
 pub use visibility::{Hidden, Mode, Selector, Visibility};

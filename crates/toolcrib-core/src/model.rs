@@ -79,6 +79,8 @@ pub struct ModelProfile {
     pub id: Str,
     /// Context window in tokens, if known.
     pub window: Option<u64>,
+    /// Most tokens of one reply, if known.
+    pub output_limit: Option<u64>,
     /// Whether tool calls are part of its wire. Without them a run with tools
     /// fails at once.
     pub native_tools: bool,
@@ -100,6 +102,7 @@ impl ModelProfile {
         ModelProfile {
             id: id.into(),
             window: None,
+            output_limit: None,
             native_tools: true,
             final_round: FinalRound::default(),
             max_tools: None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::fit::FitCache;
-use crate::{FittedSchema, RenderCache, Schema, Str, ToolDialect, ToolName};
+use crate::{Derived, FittedSchema, RenderCache, Schema, Str, ToolDialect, ToolName};
 
 /// What running a tool can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -113,6 +113,8 @@ pub struct ToolSpec {
     pub timeout: Option<Duration>,
     /// Bytes that wires made of this spec.
     pub rendered: RenderCache,
+    /// What the dispatcher made of the input schema.
+    pub compiled: Derived,
     canonical_schema: OnceLock<Arc<str>>,
     fitted: FitCache,
 }
@@ -135,6 +137,7 @@ impl ToolSpec {
             result_form: ResultForm::Whole,
             timeout: None,
             rendered: RenderCache::default(),
+            compiled: Derived::default(),
             canonical_schema: OnceLock::new(),
             fitted: FitCache::default(),
         }

@@ -62,6 +62,19 @@ pub struct Meta {
     /// Program and version that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// Where it branched off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<Fork>,
+}
+
+/// Where a session branched off another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Fork {
+    /// The other session.
+    pub session: SessionId,
+    /// Its last line that was copied, counted from 1.
+    pub line: u64,
 }
 
 impl Meta {
@@ -76,6 +89,7 @@ impl Meta {
             cwd: None,
             question: None,
             program: None,
+            forked_from: None,
         }
     }
 }
@@ -106,6 +120,9 @@ pub struct ResultRow {
     /// Bytes that the model was shown, where the result was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_bytes: Option<u64>,
+    /// The handle of the whole result, where it was cut and kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<Str>,
     /// Milliseconds it ran.
     #[serde(default)]
     pub ms: u64,
@@ -125,6 +142,7 @@ impl ResultRow {
             kind: None,
             bytes: 0,
             shown_bytes: None,
+            spill: None,
             ms: 0,
             repairs: Vec::new(),
             details: None,

@@ -45,8 +45,8 @@ const RESERVED: &[(&str, &[&str])] = &[
         "rmcp",
         &["toolcrib-mcp", "toolcrib-gateway", "toolcrib-testkit"],
     ),
-    ("reqwest", &["toolcrib-models"]),
-    ("rustls", &["toolcrib-models"]),
+    ("reqwest", &["toolcrib-mcp", "toolcrib-models"]),
+    ("rustls", &["toolcrib-mcp", "toolcrib-models"]),
     ("clap", &["toolcrib-cli"]),
     ("clap_complete", &["toolcrib-cli"]),
     (

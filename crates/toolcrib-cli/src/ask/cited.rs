@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use toolcrib_agent::Answer;
 use toolcrib_graph::{AnswerCheck, CitedState, Lookup};
 
-use crate::terminal::Dress;
+use crate::terminal::{Dress, harmless};
 
 /// A final answer held against the graph.
 #[derive(Debug)]
-pub(super) struct Cited {
+pub(crate) struct Cited {
     pub(super) text: String,
     pub(super) check: AnswerCheck,
 }
@@ -19,7 +19,7 @@ pub(super) struct Cited {
 /// Accepts any text whose citations hold. The first answer with faults goes back
 /// with what is wrong; a second one is taken, and its faults are marked: an
 /// answer with a marked fault is worth more than none.
-pub(super) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
+pub(crate) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
     let returned = AtomicBool::new(false);
     Answer::checked(move |text| {
         if text.is_empty() {
@@ -39,16 +39,6 @@ pub(super) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
             check,
         })
     })
-}
-
-/// The text without what a terminal would act on: escapes and other control
-/// characters, and those that turn the direction of writing.
-fn harmless(text: &str) -> String {
-    let turns = |c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let acts = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
-    text.chars()
-        .map(|c| if acts(c) { '\u{fffd}' } else { c })
-        .collect()
 }
 
 impl Cited {
@@ -77,6 +67,16 @@ impl Cited {
             out.push_str(&dress.warning(&format!("\n(unverified: {})", unknown.explain())));
         }
         out
+    }
+
+    /// What does not hold, one line each.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = String> {
+        let citations = self.check.citations.iter();
+        let citations = citations.filter(|found| found.state != CitedState::Verified);
+        let unknown = self.check.unknown.iter();
+        citations
+            .map(|found| found.explain())
+            .chain(unknown.map(|name| name.explain()))
     }
 
     /// The citations and unknown names as one JSON object.

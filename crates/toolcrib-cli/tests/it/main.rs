@@ -3,7 +3,11 @@
 
 mod ask;
 mod bad_input;
+mod chat;
+mod eval_ask;
 mod graph;
+mod killed;
+mod sessions;
 mod signals;
 mod tools;
 mod world;

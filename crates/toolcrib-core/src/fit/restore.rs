@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::merge::types;
 use super::{Node, keys, refs};
 use crate::{Arguments, Schema};
 
@@ -12,12 +11,13 @@ const DEPTH: usize = 64;
 
 impl Schema {
     /// The arguments as this schema's tool expects them, where a model wrote them for
-    /// a fitted form: renamed properties under their own names again, and without
-    /// nulls that stand for what was left out. `None` when nothing is to be changed.
-    /// The same for every dialect, so nobody has to know which one a call came from.
+    /// a fitted form: renamed properties under their own names again. `None` when
+    /// nothing is to be changed. The same for every dialect, so nobody has to know
+    /// which one a call came from. Nulls for what was left out, which strict forms ask
+    /// for, are left to whoever checks the arguments.
     pub fn restore(&self, arguments: &Arguments) -> Option<Arguments> {
         let text = arguments.as_str();
-        if !text.contains("null") && !keys::may_hold(text) {
+        if !keys::may_hold(text) {
             return None;
         }
         let root: Value = serde_json::from_str(self.received()).ok()?;
@@ -101,18 +101,6 @@ impl<'a> Restorer<'a> {
                 changed = true;
             }
             let of = self.views(of);
-            let asked = |view: &&Node| {
-                let required = view.get("required").and_then(Value::as_array);
-                required.is_some_and(|all| all.iter().any(|asked| asked == name.as_str()))
-            };
-            let stands_for_nothing = value.is_null()
-                && !of.is_empty()
-                && !views.iter().any(asked)
-                && !of.iter().any(|schema| takes_null(schema));
-            if stands_for_nothing {
-                changed = true;
-                continue;
-            }
             changed |= self.value(&mut value, &of, depth + 1);
             restored.insert(name, value);
         }
@@ -136,33 +124,4 @@ fn schemas<'a>(views: &[&'a Node], name: &str) -> Vec<&'a Node> {
         .filter_map(of)
         .filter_map(Value::as_object)
         .collect()
-}
-
-/// Whether null is a value of its own here, as far as this schema alone says. One
-/// that only refers or chooses leaves it to those.
-fn takes_null(schema: &Node) -> bool {
-    if schema.get("nullable") == Some(&Value::Bool(true)) {
-        return true;
-    }
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        return values.contains(&Value::Null);
-    }
-    if let Some(only) = schema.get("const") {
-        return only.is_null();
-    }
-    match schema.get("type") {
-        Some(kind) => types(kind).contains(&"null"),
-        None => ![
-            "$ref",
-            "anyOf",
-            "oneOf",
-            "allOf",
-            "properties",
-            "items",
-            "format",
-            "pattern",
-        ]
-        .iter()
-        .any(|key| schema.contains_key(*key)),
-    }
 }

@@ -134,9 +134,6 @@ fn p29_arguments_come_back_as_the_tool_has_them() {
             "properties": {
                 "StartTime<": {"type": "string"},
                 "limit": {"type": "integer"},
-                "cursor": {"type": ["string", "null"]},
-                "page": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-                "any": {},
                 "must": {"type": "string"},
                 "list": {"type": "array", "items": {"$ref": "#/$defs/item"}},
             },
@@ -161,7 +158,7 @@ fn p29_arguments_come_back_as_the_tool_has_them() {
         };
         let start = name(&wire["properties"], "StartTime_lt");
         let written = json!({
-            start: "a", "limit": null, "cursor": null, "page": null, "any": null, "must": null,
+            start: "a", "limit": null, "must": "m",
         });
         assert_eq!(
             restored(written),
@@ -182,7 +179,7 @@ fn p29_arguments_come_back_as_the_tool_has_them() {
         .next()
         .unwrap();
     assert_eq!(
-        restored(json!({"must": "m", "list": [{eq.as_str(): "x", "n": null}, {"n": 1}]})),
+        restored(json!({"must": "m", "list": [{eq.as_str(): "x"}, {"n": 1}]})),
         Some(json!({"must": "m", "list": [{"$eq": "x"}, {"n": 1}]}))
     );
     assert_eq!(restored(json!({"must": "m", "unknown": null})), None);
