@@ -84,10 +84,12 @@ pub(crate) fn check(request: &Request<'_>, profile: &ModelProfile) -> Result<(),
 
 /// Says so where a server took a tool choice and did not hold the model to it.
 fn enforced(request: &Request<'_>, mut reply: Reply) -> Reply {
-    let mut calls = reply.message.calls();
     let held = match request.tool_choice {
-        ToolChoice::Required => calls.next().is_some(),
-        ToolChoice::Named(name) => calls.any(|call| *call.name == *name.as_str()),
+        ToolChoice::Required => reply.message.calls().next().is_some(),
+        ToolChoice::Named(name) => {
+            let mut calls = reply.message.calls();
+            calls.any(|call| *call.name == *name.as_str())
+        }
         _ => true,
     };
     if !held && matches!(reply.finish, Finish::Stop | Finish::ToolCalls) {
