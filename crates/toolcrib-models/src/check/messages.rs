@@ -120,6 +120,7 @@ fn messages(body: &Map<String, Value>, names: &[(String, String)], report: &mut 
     let mut pairing = Pairing::default();
     let mut calls_before = false;
     for (at, message) in messages.iter().enumerate() {
+        let last = at + 1 == messages.len();
         let at = format!("messages[{at}]");
         let role = text(message, "role").unwrap_or_default();
         if !["user", "assistant", "system"].contains(&role) {
@@ -162,9 +163,7 @@ fn messages(body: &Map<String, Value>, names: &[(String, String)], report: &mut 
             }
             others = true;
         }
-        if role == "user" {
-            pairing.settle(&at, report);
-        } else if !pairing.open.is_empty() && at.ends_with(&format!("[{}]", messages.len() - 1)) {
+        if role == "user" || last {
             pairing.settle(&at, report);
         }
     }
