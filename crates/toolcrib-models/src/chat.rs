@@ -147,7 +147,7 @@ impl ChatModel {
     /// A model behind this endpoint; sends nothing yet.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Unsupported`] for an unusable address, `Auth` for an
+    /// [`toolcrib_core::ModelErrorKind::Unsupported`] for an unusable address, `Auth` for an
     /// unusable key, `Connect` when no client can be made.
     pub fn new(options: ChatOptions) -> Result<ChatModel, ModelError> {
         let dialect = options.vendor.dialect();

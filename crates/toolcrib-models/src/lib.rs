@@ -1,5 +1,8 @@
-//! Models behind one trait: OpenAI-style chat endpoints, recorded scripts and the
+//! Models behind one trait: chat endpoints of the OpenAI kind, OpenAI Responses,
+//! Anthropic Messages, Gemini, models that only write text, recorded scripts and the
 //! built-in navigator. The only crate that opens sockets to models.
+//!
+//! What is known of providers and models is a table; see [`Profiles`].
 //!
 //! ```
 //! use toolcrib_models::ModelSpec;

@@ -51,6 +51,9 @@ pub(crate) struct Dialect {
     pub(crate) max_tools: Option<usize>,
     /// What the server accepts of names and schemas.
     pub(crate) tools: ToolDialect,
+    /// Whether messages of the user in a row are sent as one: templates of local models
+    /// want turns that alternate.
+    pub(crate) merges_users: bool,
     /// Whether a prompt that is too long is cut at its beginning without a word.
     pub(crate) cuts_prompts: bool,
     /// Names the rendering of an assistant message for the model that wrote it.
@@ -72,6 +75,7 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: Some(128),
         tools: ToolDialect::OpenAi,
+        merges_users: false,
         cuts_prompts: false,
         own_key: "chat.assistant.openai",
     },
@@ -88,6 +92,7 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &["anthropic/", "google/", "mistralai/", "openai/"],
         max_tools: None,
         tools: ToolDialect::OpenAi,
+        merges_users: false,
         cuts_prompts: false,
         own_key: "chat.assistant.openrouter",
     },
@@ -103,6 +108,7 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
         cuts_prompts: true,
         own_key: "chat.assistant.ollama",
     },
@@ -118,6 +124,7 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
         cuts_prompts: false,
         own_key: "chat.assistant.llamacpp",
     },
@@ -133,6 +140,7 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
         cuts_prompts: false,
         own_key: "chat.assistant.vllm",
     },
@@ -148,6 +156,7 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
         cuts_prompts: false,
         own_key: "chat.assistant.lmstudio",
     },
@@ -163,6 +172,7 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
         cuts_prompts: false,
         own_key: "chat.assistant.generic",
     },
