@@ -158,6 +158,13 @@ fn messages(body: &Map<String, Value>, names: &[(String, String)], report: &mut 
                     call(&at, block, report);
                     pairing.call(&at, text(block, "id"), report);
                 }
+                Some("tool_addition") => {
+                    let tool = block.get("tool").unwrap_or(&Value::Null);
+                    let name = text(tool, "name").unwrap_or_default();
+                    if role != "system" || !names.iter().any(|(_, known)| known == name) {
+                        report.add(at.as_str(), format!("adds {name:?}, which is no tool"));
+                    }
+                }
                 Some(_) => {}
                 None => report.add(at.as_str(), "holds a block without a type"),
             }
