@@ -23,6 +23,8 @@ mod gemini;
 mod http;
 mod joined;
 mod json;
+#[cfg(feature = "local")]
+mod local;
 mod messages;
 mod navigator;
 mod profile;
@@ -42,6 +44,8 @@ mod usage;
 pub use chat::{ChatModel, ChatOptions, Vendor};
 pub use check::{Finding, check_request};
 pub use http::Key;
+#[cfg(feature = "local")]
+pub use local::LocalModel;
 pub use navigator::Navigator;
 pub use profile::{Calls, ProfileError, Profiles, Provider, Settings, WireName};
 pub use reach::{Reach, Reached};

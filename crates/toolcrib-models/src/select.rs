@@ -40,6 +40,9 @@ pub enum ModelSpec {
     },
     /// `script:FILE`.
     Script(String),
+    /// `local:FILE`: weights for the model in process.
+    #[cfg(feature = "local")]
+    Local(String),
     /// `builtin:navigator`.
     Navigator,
 }
@@ -48,8 +51,9 @@ pub enum ModelSpec {
 const OTHERS: [(&str, &str); 2] = [("script", "script:FILE"), ("builtin", "builtin:navigator")];
 
 /// Providers of other wires, with a way to their models all the same.
-const ELSEWHERE: [(&str, &str); 2] = [
+const ELSEWHERE: &[(&str, &str)] = &[
     ("acp", "reach the agent's model under its provider's name"),
+    #[cfg(not(feature = "local"))]
     (
         "local",
         "serve the model with llama.cpp or Ollama and name it http://127.0.0.1:8080/v1#NAME or ollama:NAME",
@@ -116,6 +120,8 @@ impl ModelSpec {
                 name,
             }),
             "script" => Ok(ModelSpec::Script(name)),
+            #[cfg(feature = "local")]
+            "local" => Ok(ModelSpec::Local(name)),
             _ if name == "navigator" => Ok(ModelSpec::Navigator),
             _ => Err(unsupported(format!(
                 "there is no builtin:{name}; the only one is builtin:navigator"
@@ -137,7 +143,7 @@ impl ModelSpec {
                 target
             }
             ModelSpec::Endpoint { url, name } => Target::endpoint(url, name, env),
-            ModelSpec::Script(_) | ModelSpec::Navigator => return Ok(None),
+            _ => return Ok(None),
         };
         match target.missing_key() {
             Some(variable) => {
@@ -170,6 +176,8 @@ impl ModelSpec {
         }
         match self {
             ModelSpec::Script(file) => Ok(Arc::new(ScriptModel::open(file)?)),
+            #[cfg(feature = "local")]
+            ModelSpec::Local(file) => Ok(Arc::new(crate::local::LocalModel::open(file)?)),
             _ => Ok(Arc::new(Navigator::new())),
         }
     }
@@ -374,6 +382,8 @@ impl fmt::Display for ModelSpec {
                 write!(f, "{}#{name}", crate::http::shown_url(url))
             }
             ModelSpec::Script(file) => write!(f, "script:{file}"),
+            #[cfg(feature = "local")]
+            ModelSpec::Local(file) => write!(f, "local:{file}"),
             ModelSpec::Navigator => f.write_str("builtin:navigator"),
         }
     }
@@ -445,7 +455,7 @@ fn unknown(provider: &str, profiles: &Profiles) -> String {
         _ => usize::MAX,
     };
     let named = profiles.providers().map(|(name, _)| name);
-    let others = OTHERS.iter().chain(&ELSEWHERE).map(|(word, _)| *word);
+    let others = OTHERS.iter().chain(ELSEWHERE).map(|(word, _)| *word);
     let close = named
         .chain(others)
         .min_by_key(|word| distance(word, provider));
