@@ -14,7 +14,7 @@ use toolcrib_surface::{
 };
 
 use crate::driver::Driver;
-use crate::{Answer, Budget, BudgetError, Outcome, Rules, Run, Sink, words};
+use crate::{Answer, Budget, BudgetError, Inbox, Outcome, Rules, Run, Sink, words};
 
 /// Asks a model questions and runs the tools that it calls. Any number of runs
 /// may be under way at once; all share one rendered plan. Needs a tokio runtime
@@ -33,6 +33,7 @@ pub struct Agent {
     pub(crate) plan_logged: Mutex<Option<Fingerprint>>,
     pub(crate) sink: Option<Arc<dyn Sink>>,
     pub(crate) cancel: CancellationToken,
+    pub(crate) inbox: Option<Inbox>,
 }
 
 type Reader = dyn Fn(&str) -> Reading + Send + Sync;
@@ -85,6 +86,7 @@ pub struct AgentBuilder {
     redactor: Option<Redactor>,
     spill: Option<Arc<dyn SpillStore>>,
     approver: Option<Arc<dyn Approver>>,
+    inbox: Option<Inbox>,
 }
 
 impl Agent {
@@ -106,6 +108,7 @@ impl Agent {
             redactor: None,
             spill: None,
             approver: None,
+            inbox: None,
         }
     }
 
@@ -144,6 +147,7 @@ impl Agent {
             final_round: self.model.profile().final_round,
             format: format.cloned(),
             prefix_bytes: prefix_bytes(&self.plan),
+            window: self.model.profile().window,
         };
         if let Some(inventory) = &self.inventory {
             let reading = match &self.reader {
@@ -238,6 +242,13 @@ impl AgentBuilder {
     /// Upper limit of generated tokens of each reply.
     pub fn max_output_tokens(mut self, tokens: u64) -> AgentBuilder {
         self.max_output_tokens = Some(tokens);
+        self
+    }
+
+    /// Where messages wait that come while a run is busy: each enters as a user message
+    /// before the next request. Of several runs at once, any one takes it.
+    pub fn inbox(mut self, inbox: Inbox) -> AgentBuilder {
+        self.inbox = Some(inbox);
         self
     }
 
@@ -342,6 +353,7 @@ impl AgentBuilder {
             plan_logged: Mutex::new(None),
             sink: self.sink,
             cancel: self.cancel,
+            inbox: self.inbox,
         })
     }
 }

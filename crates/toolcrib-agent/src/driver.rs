@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcrib_core::{
-    CancellationToken, Content, Cost, Effect, ModelError, Price, Reply, ReplyEvent, Request, Str,
-    ToolErrorKind, TurnPlan, Usage,
+    CancellationToken, Content, Cost, Effect, ModelError, ModelErrorKind, Price, Reply, ReplyEvent,
+    Request, Str, ToolErrorKind, TurnPlan, Usage,
 };
 use toolcrib_dispatch::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext};
 use toolcrib_session::Row;
@@ -21,6 +21,7 @@ use crate::{
     RunError, Step,
 };
 
+mod compact;
 mod finish;
 mod loads;
 mod shown;
@@ -127,6 +128,7 @@ impl<'a> Driver<'a> {
             if self.cancel.is_cancelled() && !self.run.is_checking() {
                 self.run.cancelled();
             }
+            self.take_queued();
             self.journal.messages(&mut self.run, &[])?;
             match self.run.step() {
                 Step::CallModel(call) => {
@@ -134,10 +136,15 @@ impl<'a> Driver<'a> {
                     if !call.final_round {
                         self.renew_plan()?;
                     }
+                    // Whatever it was made of, no provider takes it out of order.
+                    if self.run.repair() {
+                        tracing::warn!("calls and results did not match and were put in order");
+                    }
                     // What was said before is on disk before more is spent.
                     self.journal.sync().await?;
                     self.call_model(call).await?;
                 }
+                Step::Compact(why) => self.compact(why).await?,
                 Step::RunCalls(calls) => self.run_calls(calls).await?,
                 Step::CheckAnswer(text) => match answer.parse(&text) {
                     Ok(value) => {
@@ -189,8 +196,17 @@ impl<'a> Driver<'a> {
                     span.record("error.type", tracing::field::debug(&error.kind));
                 }
                 tracing::info!(round = call.round, ms, error = %error, "model turn failed");
+                let overflow = matches!(error.kind, ModelErrorKind::ContextOverflow { .. });
+                if overflow && !self.unfinished.trim().is_empty() {
+                    // Asked again it would say the same once more.
+                    self.run.failed(error.message.as_str());
+                    return Err(RunError::Model(error));
+                }
                 self.run.model_failed(&error)?;
-                if let Step::CallModel(again) = self.run.step() {
+                let next = self.run.step();
+                if let Step::Compact(_) = next {
+                    // The same request again, once the transcript is shorter.
+                } else if let Step::CallModel(again) = next {
                     let reason = format!("{error}; asked again with {:?}", again.tool_choice);
                     self.emit(|_| Event::Retrying {
                         attempt: 2,
@@ -204,10 +220,7 @@ impl<'a> Driver<'a> {
             Waited::Replied(Ok(mut reply)) => {
                 self.unfinished.clear();
                 shown::clean(&mut reply, agent.dispatcher.redactor());
-                if reply.cost.is_none() {
-                    let price = agent.model.profile().price;
-                    reply.cost = price.and_then(|price| estimate(price, &reply.usage));
-                }
+                self.price(&mut reply);
                 record_usage(&span, &reply.usage);
                 if !span.is_disabled() {
                     span.record(
@@ -245,6 +258,24 @@ impl<'a> Driver<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Fills in by a price table what the provider did not report.
+    fn price(&self, reply: &mut Reply) {
+        if reply.cost.is_none() {
+            let price = self.agent.model.profile().price;
+            reply.cost = price.and_then(|price| estimate(price, &reply.usage));
+        }
+    }
+
+    /// Takes messages that came while the run was busy.
+    fn take_queued(&mut self) {
+        let Some(inbox) = &self.agent.inbox else {
+            return;
+        };
+        while let Some(text) = inbox.take_if(|text| self.run.say(vec![Content::text(text)])) {
+            self.emit(|_| Event::MessageTaken { text });
+        }
     }
 
     async fn wait_for_model(&mut self, call: &ModelCall) -> Waited {

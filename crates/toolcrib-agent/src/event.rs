@@ -36,6 +36,24 @@ pub enum Event {
         #[serde(default)]
         reason: Str,
     },
+    /// The transcript was made shorter.
+    Compacted {
+        /// `full`, or `overflow` when the provider refused it as too long.
+        reason: Str,
+        /// Bytes of it before.
+        bytes_before: u64,
+        /// Bytes of it now.
+        bytes_after: u64,
+        /// How many messages it has now.
+        messages: u64,
+        /// Whether the model summarised a part of it.
+        summarised: bool,
+    },
+    /// A message that came while the run was busy enters the transcript.
+    MessageTaken {
+        /// The message.
+        text: Str,
+    },
     /// The model is asked.
     TurnStarted {
         /// The round, from 1.

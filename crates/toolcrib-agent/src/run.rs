@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toolcrib_core::{
-    AssistantMessage, Block, FinalRound, Finish, History, HistoryItem, Message, ModelError,
-    ModelErrorKind, Reply, Str, ToolChoice,
+    AssistantMessage, Block, Content, FinalRound, Finish, History, HistoryItem, Message,
+    ModelError, ModelErrorKind, Reply, Str, ToolChoice,
 };
 
 use toolcrib_surface::SurfaceState;
@@ -22,6 +22,7 @@ use crate::{
 };
 
 mod batch;
+pub(crate) mod compact;
 mod guard;
 #[cfg(test)]
 mod tests;
@@ -29,8 +30,10 @@ mod transcript;
 mod verdict;
 
 use batch::Batch;
+use compact::Size;
 use guard::Guard;
 
+pub use compact::Compaction;
 pub use guard::CallResult;
 pub(crate) use guard::STOP;
 
@@ -50,6 +53,9 @@ pub struct Rules {
     /// Bytes that every request carries before the transcript, for the estimate of
     /// its tokens where the provider counts none.
     pub prefix_bytes: u64,
+    /// Tokens of the model's window, if known: the transcript is made shorter before
+    /// it is full.
+    pub window: Option<u64>,
 }
 
 /// A run as plain data. See the module's head.
@@ -85,6 +91,15 @@ pub struct Run {
     /// Notices circles.
     #[serde(default)]
     guard: Guard,
+    /// How large the transcript is.
+    #[serde(default)]
+    size: Size,
+    /// What this run was asked; it outlives a summary.
+    #[serde(default)]
+    question: Vec<Content>,
+    /// Where it stands in the transcript.
+    #[serde(default)]
+    question_at: usize,
     /// The circle that ends the run with the batch under way.
     #[serde(skip)]
     stuck: Option<Unanswered>,
@@ -101,6 +116,8 @@ enum Phase {
     Calls(Batch),
     /// A text may be the answer.
     Check(Str),
+    /// The transcript is to be made shorter.
+    Compact(Compaction),
     Over(End),
 }
 
@@ -155,7 +172,14 @@ impl Run {
             surface: SurfaceState::default(),
             guard: Guard::default(),
             stuck: None,
+            size: Size::default(),
+            question: match &question {
+                Message::User(content) => content.clone(),
+                _ => Vec::new(),
+            },
+            question_at: 0,
         };
+        run.question_at = run.history.len();
         run.push(question);
         run
     }
@@ -231,6 +255,7 @@ impl Run {
                 Step::RunCalls(batch.planned().to_vec())
             }
             Phase::Check(text) => Step::CheckAnswer(text.clone()),
+            Phase::Compact(why) => Step::Compact(why.clone()),
             Phase::Over(end) => Step::Done(end.clone()),
             Phase::Ready | Phase::Asked => Step::CallModel(self.model_call()),
         }
@@ -240,6 +265,8 @@ impl Run {
         let spent_early = self.tally.spent(&self.budget, self.elapsed);
         self.phase = if let Some(limit) = spent_early {
             Phase::Over(End::Stopped(limit))
+        } else if self.is_full() {
+            Phase::Compact(Compaction::Full)
         } else if !self.finale {
             self.tally.rounds += 1;
             self.finale = self.hurry.is_some() || self.tally.rounds == self.budget.rounds;
@@ -293,6 +320,7 @@ impl Run {
         let sent = self.rules.prefix_bytes + self.bytes;
         let received = transcript::assistant_size(&message);
         self.tally.add(&usage, cost.as_ref(), sent, received);
+        self.measure(usage.input, sent);
         message.blocks.retain(|block| !is_blank(block));
         self.finish = Some(finish.clone());
 
@@ -335,19 +363,60 @@ impl Run {
             };
             return Ok(());
         }
-        let nothing_sent = matches!(
-            error.kind,
-            ModelErrorKind::Connect
-                | ModelErrorKind::Auth
-                | ModelErrorKind::Quota
-                | ModelErrorKind::Script
-                | ModelErrorKind::Unsupported
-        );
-        if !nothing_sent {
+        if let ModelErrorKind::ContextOverflow { allowed, .. } = error.kind
+            && self.overflowed(&error.message, allowed)
+        {
+            return Ok(());
+        }
+        if !nothing_sent(&error.kind) {
             self.tally.add_unknown_cost();
         }
         self.over(End::Failed(error.message.as_str().into()));
         Ok(())
+    }
+
+    /// Whether a limit is reached that allows no further request.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.tally.spent(&self.budget, self.elapsed).is_some()
+    }
+
+    /// Counts what a summary took; it is no round.
+    pub(crate) fn summary_cost(&mut self, reply: &Reply, sent: u64) {
+        let sent = self.rules.prefix_bytes + sent;
+        let received = transcript::assistant_size(&reply.message);
+        self.tally
+            .add(&reply.usage, reply.cost.as_ref(), sent, received);
+    }
+
+    /// Takes the news that there is no summary.
+    pub(crate) fn summary_failed(&mut self, error: &ModelError) {
+        if !nothing_sent(&error.kind) {
+            self.tally.add_unknown_cost();
+        }
+    }
+
+    /// Takes a message that came while the run was busy, if one can be taken now: where
+    /// the provider wants its own turn back as it is, none can. Says whether it was.
+    pub fn say(&mut self, content: Vec<Content>) -> bool {
+        let last = self.history.items().last();
+        let paused = last.is_some_and(|last| matches!(***last, Message::Assistant(_)));
+        if !matches!(self.phase, Phase::Ready) || paused {
+            return false;
+        }
+        self.push(Message::User(content));
+        true
+    }
+
+    /// Puts a transcript in order whose calls and results do not match; see
+    /// [`toolcrib_session::repair`]. Says whether it was not.
+    pub(crate) fn repair(&mut self) -> bool {
+        let Some(repaired) = toolcrib_session::repair(&self.history) else {
+            return false;
+        };
+        self.bytes = compact::bytes_of(&repaired.history);
+        self.taken = repaired.history.len();
+        self.history = repaired.history;
+        true
     }
 
     /// Whether a complete reply waits to be read as the answer.
@@ -377,7 +446,7 @@ impl Run {
             Phase::Over(end) => return self.over(end),
             Phase::Asked => self.tally.add_unknown_cost(),
             Phase::Calls(batch) => self.close_batch(batch, Vec::new(), words::CANCELLED),
-            Phase::Ready | Phase::Check(_) => {}
+            Phase::Ready | Phase::Check(_) | Phase::Compact(_) => {}
         }
         self.over(end);
     }
@@ -431,10 +500,24 @@ impl Run {
             Phase::Ready | Phase::Asked => "CallModel",
             Phase::Calls(_) => "RunCalls",
             Phase::Check(_) => "CheckAnswer",
+            Phase::Compact(_) => "Compact",
             Phase::Over(_) => "Done",
         };
         OutOfTurn { told, step }
     }
+}
+
+/// Whether a failed request cannot have cost anything.
+fn nothing_sent(kind: &ModelErrorKind) -> bool {
+    matches!(
+        kind,
+        ModelErrorKind::Connect
+            | ModelErrorKind::Auth
+            | ModelErrorKind::Quota
+            | ModelErrorKind::Script
+            | ModelErrorKind::Unsupported
+            | ModelErrorKind::ContextOverflow { .. }
+    )
 }
 
 /// Providers refuse empty texts when they are sent back.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use toolcrib_core::{Str, ToolCall, ToolChoice, ToolError, ToolErrorKind};
 
-use crate::{End, words};
+use crate::{Compaction, End, words};
 
 /// The next thing to do. Asking again without having done it gives the same step.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,8 @@ pub enum Step {
     /// Try to read this text as the answer, then say
     /// [`crate::Run::answer_accepted`] or [`crate::Run::answer_rejected`].
     CheckAnswer(Str),
+    /// Make the transcript shorter, then say [`crate::Run::compacted`].
+    Compact(Compaction),
     /// Nothing more.
     Done(End),
 }

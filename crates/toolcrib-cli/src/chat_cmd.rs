@@ -149,6 +149,7 @@ impl Chat<'_> {
                 say(&sum.unwrap_or_else(|| "no reply reported tokens or money".to_owned()));
                 Ok(())
             }
+            Line::Compact => self.compact(),
             Line::Calls => {
                 print(&self.stream.calls());
                 Ok(())
@@ -253,6 +254,21 @@ impl Chat<'_> {
         if deferred > 0 {
             say(&format!("{deferred} more can be searched for and loaded"));
         }
+        Ok(())
+    }
+
+    fn compact(&mut self) -> Result<(), CliError> {
+        let agent = self.agent(&CancellationToken::new())?;
+        let shorter = agent.shorten(&self.history).map_err(CliError::failed)?;
+        let Some(shorter) = shorter else {
+            say("there is nothing to leave out yet");
+            return Ok(());
+        };
+        say(&format!(
+            "{} bytes, now {}",
+            shorter.bytes_before, shorter.bytes_after
+        ));
+        self.history = shorter.history;
         Ok(())
     }
 

@@ -102,13 +102,14 @@ fn of_run(text: &mut String, run: &RunSummary) {
         .collect();
     let _ = writeln!(
         text,
-        "    calls    {}: {} failed, {} cut, {} with mended arguments, {} bytes of results, {} tools loaded{}",
+        "    calls    {}: {} failed, {} cut, {} with mended arguments, {} bytes of results, {} tools loaded, {} compactions{}",
         run.calls,
         run.failed_calls,
         run.truncated,
         run.repaired,
         run.result_bytes,
         run.loaded,
+        run.compactions,
         if tools.is_empty() {
             String::new()
         } else {

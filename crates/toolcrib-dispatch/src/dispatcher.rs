@@ -292,8 +292,9 @@ impl Dispatcher {
         )
     }
 
-    /// Keeps the whole of a result, if somebody could read it.
-    pub(crate) fn keep(&self, text: &str) -> Option<Str> {
+    /// Keeps the whole of a result and gives its handle; `None` where there is no place,
+    /// or no visible tool to read it with.
+    pub fn keep(&self, text: &str) -> Option<Str> {
         let store = self.inner.spill.as_ref()?;
         let reader = self.inner.registry.get(READ_RESULT)?;
         if !self.inner.visibility.visible(reader.spec()) {

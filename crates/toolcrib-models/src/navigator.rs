@@ -12,6 +12,7 @@
 mod answer;
 mod files;
 mod foreign;
+mod meaning;
 mod notes;
 mod plan;
 mod question;

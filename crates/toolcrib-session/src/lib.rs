@@ -40,8 +40,8 @@ pub use log::SessionLog;
 pub use read::{Entry, Session};
 pub use repair::{Repaired, repair};
 pub use row::{
-    ActivationRow, FORMAT, FinishedRow, Fork, MessageRow, Meta, NoteRow, PlanRow, ResultRow, Row,
-    UsageRow,
+    ActivationRow, CompactionRow, FORMAT, FinishedRow, Fork, MessageRow, Meta, NoteRow, PlanRow,
+    ResultRow, Row, UsageRow,
 };
 pub use spill::DiskSpill;
 pub use store::{SessionStore, Stored};

@@ -95,14 +95,18 @@ impl Session {
         self.torn
     }
 
-    /// The transcript, made acceptable for any provider by [`repair()`].
+    /// The transcript as it was last, made acceptable for any provider by [`repair()`].
     pub fn history(&self) -> History {
-        let messages = self.entries.iter().filter_map(|entry| match &entry.row {
-            Row::Message(row) => Some(row.message.clone()),
-            Row::ToolResult(row) => Some(Message::Tool(row.result.clone())),
-            _ => None,
-        });
-        let history: History = messages.collect();
+        let mut messages: Vec<Message> = Vec::new();
+        for entry in &self.entries {
+            match &entry.row {
+                Row::Message(row) => messages.push(row.message.clone()),
+                Row::ToolResult(row) => messages.push(Message::Tool(row.result.clone())),
+                Row::Compaction(row) => messages.clone_from(&row.messages),
+                _ => {}
+            }
+        }
+        let history: History = messages.into_iter().collect();
         match repair(&history) {
             Some(repaired) => repaired.history,
             None => history,

@@ -32,6 +32,8 @@ pub enum Row {
     Plan(PlanRow),
     /// Tools that are shown from now on.
     Activation(ActivationRow),
+    /// The transcript was made shorter: from here on it is what this row holds.
+    Compaction(CompactionRow),
     /// Something worth knowing afterwards.
     Note(NoteRow),
     /// The run ended.
@@ -187,6 +189,20 @@ pub struct ActivationRow {
     pub call_id: Option<Str>,
 }
 
+/// See [`Row::Compaction`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompactionRow {
+    /// The whole transcript as it is now, results among them.
+    pub messages: Vec<Message>,
+    /// `full`, `overflow`, or `asked` when a person asked for it.
+    pub reason: String,
+    /// Bytes of the transcript before.
+    pub bytes_before: u64,
+    /// Bytes of it now.
+    pub bytes_after: u64,
+}
+
 /// See [`Row::Note`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -249,6 +265,16 @@ impl Row {
         Row::Activation(ActivationRow { tools, call_id })
     }
 
+    /// The transcript as it is now that it was made shorter.
+    pub fn compaction(messages: Vec<Message>, reason: &str, before: u64, after: u64) -> Row {
+        Row::Compaction(CompactionRow {
+            messages,
+            reason: reason.to_owned(),
+            bytes_before: before,
+            bytes_after: after,
+        })
+    }
+
     /// Something worth knowing afterwards.
     pub fn note(text: impl Into<String>) -> Row {
         Row::Note(NoteRow { text: text.into() })
@@ -300,13 +326,14 @@ pub(crate) fn decode(line: &str) -> Result<(Option<u64>, Row), serde_json::Error
         row: Str,
         at: Option<u64>,
     }
-    const KNOWN: [&str; 8] = [
+    const KNOWN: [&str; 9] = [
         "meta",
         "message",
         "tool_result",
         "usage",
         "plan",
         "activation",
+        "compaction",
         "note",
         "finished",
     ];

@@ -34,6 +34,8 @@ pub struct RunSummary {
     pub repaired: u64,
     /// Tools that were loaded on the way.
     pub loaded: u64,
+    /// How often the transcript was made shorter.
+    pub compactions: u64,
     /// Calls by tool.
     pub tools: BTreeMap<String, u64>,
     /// Tokens, as far as replies reported them.
@@ -73,6 +75,7 @@ impl RunSummary {
         self.result_bytes += other.result_bytes;
         self.repaired += other.repaired;
         self.loaded += other.loaded;
+        self.compactions += other.compactions;
         for (tool, calls) in &other.tools {
             *self.tools.entry(tool.clone()).or_default() += calls;
         }
@@ -170,6 +173,7 @@ fn count(run: &mut RunSummary, row: &Row) {
             run.model_ms += row.ms;
             run.cost = sum(run.cost, row.round > 1, row.cost, true);
         }
+        Row::Compaction(_) => run.compactions += 1,
         Row::Activation(row) => run.loaded += row.tools.len() as u64,
         Row::Finished(row) => {
             run.outcome = Some(row.outcome.clone());

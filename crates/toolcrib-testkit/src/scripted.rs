@@ -20,6 +20,8 @@ pub enum Turn {
     Reply(Reply),
     /// Fails without showing anything.
     Fail(ModelError),
+    /// Shows this text and then fails.
+    Break(Str, ModelError),
     /// Shows the text, then never ends; only dropping the request ends it.
     Stall(Str),
 }
@@ -149,6 +151,10 @@ impl Model for ScriptedModel {
                     Ok(reply)
                 }
                 Turn::Fail(error) => Err(error),
+                Turn::Break(text, error) => {
+                    on_event(ReplyEvent::Text(&text));
+                    Err(error)
+                }
                 Turn::Stall(text) => {
                     on_event(ReplyEvent::Text(&text));
                     std::future::pending().await

@@ -7,6 +7,7 @@ mod bridge;
 mod budgets;
 mod calls;
 mod circles;
+mod compaction;
 mod endings;
 mod events;
 mod random;

@@ -12,6 +12,7 @@ pub(super) enum Line {
     /// Show the model, or change it.
     Model(Option<String>),
     Cost,
+    Compact,
     Calls,
     Fork,
     /// Go on with another session.
@@ -24,7 +25,7 @@ pub(super) enum Line {
 }
 
 /// Each command and what it does.
-pub(super) const COMMANDS: [(&str, &str); 8] = [
+pub(super) const COMMANDS: [(&str, &str); 9] = [
     ("/help", "these commands"),
     ("/tools", "the tools that the model sees or can load"),
     (
@@ -32,6 +33,10 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
         "the model that answers, or another one from now on",
     ),
     ("/cost", "tokens and money so far"),
+    (
+        "/compact",
+        "make the transcript shorter: older results go, and can be read again",
+    ),
     ("/calls", "the tool calls of the last answer, one a line"),
     ("/fork", "go on in a copy of this session"),
     (
@@ -62,6 +67,7 @@ pub(super) fn parse(line: &str) -> Line {
         "tools" => Line::Tools,
         "model" => Line::Model((!rest.is_empty()).then(|| rest.to_owned())),
         "cost" => Line::Cost,
+        "compact" => Line::Compact,
         "calls" => Line::Calls,
         "fork" => Line::Fork,
         "resume" if rest.is_empty() => Line::Lacks("/resume SESSION, such as /resume last"),

@@ -106,6 +106,14 @@ fn row(text: &mut String, entry: &Entry, full: bool) {
             let names: Vec<&str> = row.tools.iter().map(|name| name.as_str()).collect();
             writeln!(text, "loaded {}", names.join(", "))
         }
+        Row::Compaction(row) => writeln!(
+            text,
+            "made shorter ({}): {} bytes, now {} in {} messages",
+            shown(&row.reason),
+            row.bytes_before,
+            row.bytes_after,
+            row.messages.len()
+        ),
         Row::Note(row) => writeln!(text, "note: {}", shown(&row.text)),
         Row::Finished(row) => writeln!(
             text,

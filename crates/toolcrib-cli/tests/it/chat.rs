@@ -111,3 +111,21 @@ fn a_wrong_command_or_session_ends_nothing() {
     let ran = world.run(&["chat", "--format", "json"]);
     assert_eq!(ran.code, Some(2));
 }
+
+#[test]
+fn a_transcript_is_made_shorter_on_demand() {
+    let world = World::sample();
+    let typed = "/compact\nWhere is a result truncated?\nWho calls truncate_result?\n/compact\nWho calls show?\n";
+    let ran = chat(&world, &[], typed);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("nothing to leave out yet"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains(" bytes, now "), "{}", ran.stderr);
+    let shown = world.run(&["session", "show"]).stdout;
+    assert!(shown.contains("made shorter (asked)"), "{shown}");
+    let resumed = world.run(&["session", "resume", "last", "Who calls show?"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+}

@@ -217,7 +217,11 @@ impl<'s> Builder<'s> {
             flags: Flags::default(),
             exported: new.exported,
             span: new.span,
-            signature: new.signature,
+            // Also one that rules made up from several lines stays on one.
+            signature: new.signature.map(|text| match text.contains('\n') {
+                true => one_line(&text, MAX_SIGNATURE).into(),
+                false => text,
+            }),
             doc: new.doc.map(|doc| clip(&doc, MAX_DOC).into()),
             ty: TermId::UNKNOWN,
             bases: ListRange::default(),

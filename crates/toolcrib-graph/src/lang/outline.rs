@@ -120,7 +120,7 @@ pub(crate) enum Home {
 }
 
 /// Whether members of it are methods and fields.
-pub(crate) fn is_type(kind: NodeKind) -> bool {
+fn is_type(kind: NodeKind) -> bool {
     matches!(
         kind,
         NodeKind::Class | NodeKind::Struct | NodeKind::Interface | NodeKind::Enum

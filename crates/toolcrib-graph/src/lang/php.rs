@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{Home, Outline, is_type, unlinked};
+use super::outline::{Home, Outline, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static PHP: Outline = Outline {
@@ -51,8 +51,8 @@ pub(super) static PHP: Outline = Outline {
     exported: |at| !at.says("private"),
     home: |_, namespace| Home::Shared(namespace.to_string()),
     joint: |outer, _, _| match outer {
-        Some(outer) if is_type(outer) || outer != NodeKind::Module => "::",
-        _ => "\\",
+        None | Some(NodeKind::Module) => "\\",
+        _ => "::",
     },
     open_variables: false,
 };

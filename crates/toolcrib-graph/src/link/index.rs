@@ -214,8 +214,11 @@ impl<'a> Index<'a> {
         for file in 0..self.files.len() as u32 {
             let facts = &self.facts[file as usize];
             let by_file = self.rules(file).is_some_and(|r| r.imports_by_file());
+            let textual = self.textual(file);
             for (i, def) in facts.defs.iter().enumerate().skip(1) {
-                if def.flags.has(Flags::UNNAMED) {
+                // A namespace is found as the module that it opens.
+                let is_space = textual && def.kind == NodeKind::Module;
+                if def.flags.has(Flags::UNNAMED) || is_space {
                     continue;
                 }
                 let ix = DefIx(i as u32);

@@ -38,6 +38,13 @@ fn spend() -> bool {
     })
 }
 
+/// Begins a question with a full budget, unless it is part of one.
+pub(super) fn refill_outermost() {
+    if FOLLOWED.with_borrow(Vec::is_empty) {
+        refill();
+    }
+}
+
 /// Begins a question with a full budget.
 pub(super) fn refill() {
     LOOKS.with(|looks| looks.set(MAX_LOOKS));

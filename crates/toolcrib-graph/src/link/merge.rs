@@ -1,8 +1,8 @@
 //! A declaration and its definition as one symbol, a namespace as one module.
 //!
 //! What was linked knows each declaration as a node of its own. Here those that
-//! one definition completes are dropped: the definition keeps their places, has
-//! their documentation where it has none itself, and takes over their edges.
+//! one definition completes are dropped: the definition keeps their places and
+//! documentation, and is what their edges lead to.
 
 use rustc_hash::FxHashMap;
 
@@ -100,9 +100,13 @@ impl Merge {
         for file in &mut parts.files {
             file.node = to(file.node);
         }
-        parts
-            .edges
-            .retain(|edge| edge.kind != EdgeKind::Contains || !self.drops(edge.to));
+        // What a declaration mentions its definition mentions too, on a line of
+        // its own file.
+        parts.edges.retain(|edge| match edge.kind {
+            EdgeKind::Contains => !self.drops(edge.to),
+            EdgeKind::References => !self.drops(edge.from),
+            _ => true,
+        });
         for edge in &mut parts.edges {
             edge.from = match edge.kind {
                 EdgeKind::Calls => place[edge.from.0 as usize],

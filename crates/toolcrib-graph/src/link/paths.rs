@@ -1,14 +1,14 @@
 //! Where a path of names begins and leads, without inference.
 
 use super::index::GSym;
-use super::lookup::{Found, Lookup, refill};
+use super::lookup::{Found, Lookup, refill_outermost};
 use crate::facts::{DefIx, Term, TermId};
 use crate::lang::RULES;
 
 impl Lookup<'_> {
     /// A path of names without inference: for bases and extended types.
     pub(crate) fn static_path(&self, file: u32, scope: DefIx, term: TermId) -> Vec<Found> {
-        refill();
+        refill_outermost();
         let textual = self.index.textual(file);
         let facts = &self.index.facts[file as usize];
         let mut names = Vec::new();

@@ -19,6 +19,10 @@ use crate::model::{NodeId, NodeKind};
 
 /// Files that include a file, looked at for what they see.
 const MAX_INCLUDERS: usize = 48;
+/// Members of one name that are looked at.
+const MAX_KEPT: usize = 64;
+/// Using declarations of one name that are followed.
+const MAX_USINGS: u32 = 4;
 /// Candidates kept for one name.
 const MAX_FOUND: usize = 16;
 
@@ -218,6 +222,31 @@ impl Lookup<'_> {
         from == file || self.seen(from).binary_search(&file).is_ok()
     }
 
+    /// Keeps those of some nodes that are in some files, both in order; what there
+    /// is less of is looked through.
+    fn keep_of(&self, nodes: &[NodeId], files: &[u32], kept: &mut Vec<NodeId>) {
+        let index = self.index;
+        if nodes.len() <= files.len() {
+            for node in nodes {
+                let file = index.file_of[node.0 as usize];
+                if kept.len() < MAX_KEPT && files.binary_search(&file).is_ok() {
+                    kept.push(*node);
+                }
+            }
+            return;
+        }
+        for file in files {
+            let (start, end) = (index.base[*file as usize], index.base[*file as usize + 1]);
+            let from = nodes.partition_point(|n| n.0 < start);
+            for node in nodes[from..].iter().take_while(|n| n.0 < end) {
+                if kept.len() >= MAX_KEPT {
+                    return;
+                }
+                kept.push(*node);
+            }
+        }
+    }
+
     /// The members of a container that a file sees.
     pub(super) fn textual_members(
         &self,
@@ -230,20 +259,17 @@ impl Lookup<'_> {
         if nodes.is_empty() {
             return Vec::new();
         }
-        let file_of = |node: &NodeId| index.file_of[node.0 as usize];
-        let of_class = matches!(container, Container::Node(_));
-        let mut kept: Vec<NodeId> = nodes
-            .iter()
-            .copied()
-            .filter(|node| of_class || self.sees(from, file_of(node)))
-            .collect();
-        if kept.is_empty() {
-            let around = self.around(from);
-            kept.extend(
-                nodes
-                    .iter()
-                    .filter(|node| around.binary_search(&file_of(node)).is_ok()),
-            );
+        let mut kept: Vec<NodeId> = Vec::new();
+        if matches!(container, Container::Node(_)) {
+            kept.extend(nodes.iter().take(MAX_KEPT));
+        } else {
+            self.keep_of(nodes, &[from], &mut kept);
+            self.keep_of(nodes, self.seen(from), &mut kept);
+            if kept.is_empty() {
+                self.keep_of(nodes, self.around(from), &mut kept);
+            }
+            kept.sort_unstable();
+            kept.dedup();
         }
         if kept.is_empty() {
             let mut types = nodes.iter().filter(|node| {
@@ -257,9 +283,14 @@ impl Lookup<'_> {
             }
         }
         let mut found: Vec<Found> = Vec::new();
+        let mut imports = 0;
         for node in kept {
             let def = index.def(node);
             let targets = if def.kind == NodeKind::Import {
+                imports += 1;
+                if imports > MAX_USINGS {
+                    continue;
+                }
                 self.import_targets(node, 0)
             } else {
                 vec![Found::Node(node)]

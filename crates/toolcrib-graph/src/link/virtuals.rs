@@ -12,6 +12,8 @@ use super::value::Ty;
 use crate::facts::{Def, DefIx, Flags, Slot};
 use crate::model::{NodeId, NodeKind};
 
+/// Definitions of one name that a declaration is held against.
+const MAX_SAME: usize = 256;
 /// Types derived from one, looked at for what they override.
 const MAX_DERIVED: usize = 512;
 
@@ -254,6 +256,7 @@ fn definitions(lookup: &Lookup<'_>, node: NodeId) -> Vec<NodeId> {
         .named(container, name)
         .iter()
         .copied()
+        .take(MAX_SAME)
         .filter(|other| {
             let of = index.file_of[other.0 as usize];
             let other = index.def(*other);

@@ -39,6 +39,16 @@ fn g02_broken_syntax_keeps_the_rest_of_the_file() {
             "D.java",
             "class D {\n int before() {}\n void broken(int {\n }\n int after() { before() }\n}\n",
         ),
+        (
+            "f/f.c",
+            "int before(void) { return 0; }\nint broken(int {\n}\nint after(void) { return before(); }\n",
+        ),
+        (
+            "g/g.cc",
+            "namespace g {\nint before() { return 0; }\nclass X { int f(; };\nint after() { return before(); }\n}\n",
+        ),
+        ("empty.c", ""),
+        ("empty.hpp", "\n"),
         ("empty.go", ""),
         ("Empty.java", "\n"),
         (
@@ -53,9 +63,11 @@ fn g02_broken_syntax_keeps_the_rest_of_the_file() {
     assert!(has(&snapshot, "a.before") && has(&snapshot, "a.after"));
     assert!(has(&snapshot, "c.before") && has(&snapshot, "c.after"));
     assert!(has(&snapshot, "D.before") && has(&snapshot, "D.after"));
+    assert!(has(&snapshot, "before") && has(&snapshot, "after"));
+    assert!(has(&snapshot, "g::before") && has(&snapshot, "g::after"));
     assert!(has(&snapshot, "b::before"));
     assert!(has(&snapshot, "e.before"));
-    assert_eq!(snapshot.graph.files().len(), 10);
+    assert_eq!(snapshot.graph.files().len(), 14);
     assert_eq!(
         problems(&snapshot),
         [
@@ -63,7 +75,9 @@ fn g02_broken_syntax_keeps_the_rest_of_the_file() {
             "a.py SyntaxErrors",
             "b.rs SyntaxErrors",
             "c.go SyntaxErrors",
-            "e.ts SyntaxErrors"
+            "e.ts SyntaxErrors",
+            "f/f.c SyntaxErrors",
+            "g/g.cc SyntaxErrors"
         ]
     );
 }
@@ -178,7 +192,32 @@ fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
             right.repeat(depth)
         )
     };
+    let c = |inside: &str, left: &str, middle: &str, right: &str| {
+        format!(
+            "void deep(void) {{ {inside}{}{middle}{} }}\nvoid after(void) {{ deep(); }}\n",
+            left.repeat(depth),
+            right.repeat(depth)
+        )
+    };
     let nested = [
+        ("c_calls/a.c", c("", "f(", "1", ");")),
+        ("c_blocks/a.c", c("", "{", "", "}")),
+        ("c_chain/a.c", c("a", "->b", ";", "")),
+        ("c_braces/a.c", c("T x = ", "{", "1", "};")),
+        ("c_structs/a.c", c("", "struct a { ", "int x;", "} y;")),
+        ("c_directives/a.c", c("", "\n#if A\n{\n", "", "\n#endif\n")),
+        ("cpp_types/a.cc", c("", "L<", "T", "> x;")),
+        ("cpp_paths/a.cc", c("", "a::", "f();", "")),
+        ("cpp_lambdas/a.cc", c("", "[] { ", "1;", " }();")),
+        ("cpp_classes/a.cc", c("", "class A { ", "int x;", "};")),
+        (
+            "cpp_spaces/a.cc",
+            format!(
+                "{}int x;{}\n",
+                "namespace n {".repeat(depth),
+                "}".repeat(depth)
+            ),
+        ),
         ("go_calls/a.go", go("", "f(", "1", ")")),
         ("go_chain/a.go", go("a", ".b()", "", "")),
         ("go_types/a.go", go("var x ", "[]", "int", "")),
@@ -358,6 +397,21 @@ fn g02_values_that_lead_to_themselves_end() {
              for k, v := range l { k.x(); v = v[0]; v.x() }\nw := w\nw.x() }\n",
         ),
         (
+            "c/a.c",
+            "#include \"a.c\"\n#include \"a.h\"\ntypedef A B; typedef B A; typedef A A;\nstruct s { struct s s; A a; s (*f)(s); };\n\
+             int f(struct s s) { s.s.s.f(s).f(s); a.go(); f(f)(f); return g(h); }\n#define g g\n#define h(x) h(h)\nint h(int), h(int);\n",
+        ),
+        ("c/a.h", "#include \"a.h\"\n#include \"a.c\"\nstruct s;\n"),
+        (
+            "c/b.cc",
+            "#include \"b.cc\"\nusing namespace n; namespace n { using namespace n; using n::x; using n::y; using x = y; using y = x; using z = z; }\n\
+             namespace m = n; namespace n { using m::f; using n::f; } namespace m = m;\n\
+             struct A : B { A a; A operator->(); A operator[](int); A operator()(); auto f() { return f()->g(); } using A::f; };\n\
+             struct B : A { B* b; virtual void v(); }; struct C : C { struct C : C::C {}; }; template <class T> struct D : D<D<T>> { T t; };\n\
+             void A::f() { f(); a.b.c; } void B::B::B::f() {} void n::m::f() { n::m::n::f(); } void A::A::g() { a->a[0]()->v(); }\n\
+             auto q = q; auto r = r.r; auto s = [] { s(); return s; }; void go(A a, D<int> d, n::x x, n::z z) { a->go(); d.t.t.go(); x.go(); z.go(); q.go(); r(); s(); }\n",
+        ),
+        (
             "A.java",
             "import static p.A.*; import p.*;\nclass A extends B { A a = a.a; A f() { return f().g().f(); } void f(int i) { super.f(); f(1, 2); go(); } }\n\
              class B extends A { B b = b; class B extends A.B {} }\ninterface C extends D { default void go() { go(); } }\ninterface D extends C {}\n\
@@ -392,7 +446,17 @@ fn g02_files_that_import_themselves_many_times_end() {
     let python = many("from b import x\nfrom .b import x, y\nfrom b import *\n");
     let java = many("import p.A.x;\nimport p.A;\nimport static p.A.*;\nimport p.*;\n");
     let go = many("import \"d\"\nimport . \"d\"\nimport x \"d\"\n");
+    let c =
+        many("#include \"c.h\"\nusing n::x; using namespace n; using x::n; namespace m = n::m;\n");
     let dir = tree(&[
+        (
+            "c.h",
+            &format!("namespace n {{ {c} }}\nvoid f() {{ x.go(); n::x(); m::y(); }}\n"),
+        ),
+        (
+            "c.cc",
+            &format!("{c}void g() {{ x.go(); n::x(); m::y(); }}\n"),
+        ),
         ("a.ts", &format!("{script}x.go(); y.go(); z();\n")),
         ("b.py", &format!("{python}x.go()\ny()\n")),
         (
@@ -592,11 +656,11 @@ proptest! {
 
     #[test]
     fn g02_mutated_files_never_panic_and_never_lose_others(
-        which_sample in 0usize..13,
+        which_sample in 0usize..15,
         which in any::<usize>(),
         changes in proptest::collection::vec(change(), 1..6),
     ) {
-        let full = ["sample_python", "sample_rust", "sample_ts", "sample_go", "sample_java"];
+        let full = ["sample_python", "sample_rust", "sample_ts", "sample_go", "sample_java", "sample_c", "sample_cpp"];
         let name = full.iter().chain(&crate::outlines::SAMPLES).nth(which_sample).unwrap();
         let mut files = sample(name);
         let which = which % files.len();
@@ -617,7 +681,9 @@ proptest! {
             prop_assert!(listed.contains(&path.as_str()) || (i == which && excluded));
         }
         crate::states::check_invariants(&snapshot.graph);
-        for (path, _) in files.iter().filter(|(path, _)| *path != files[which].0) {
+        // In C a declaration counts only until a file defines it.
+        let apart = !matches!(*name, "sample_c" | "sample_cpp");
+        for (path, _) in files.iter().filter(|(path, _)| apart && *path != files[which].0) {
             prop_assert_eq!(definitions(&snapshot, path), definitions(&before, path));
         }
     }

@@ -26,6 +26,26 @@ fn paths(snapshot: &Snapshot) -> Vec<&str> {
 /// is inside, closes and comes after.
 const NESTED: &[(&str, [&str; 5])] = &[
     (
+        "calls.c",
+        ["void deep() { ", "f(", "1", ")", "; }\nvoid after() {}\n"],
+    ),
+    (
+        "blocks.c",
+        ["void deep() { ", "{", "", "}", " }\nvoid after() {}\n"],
+    ),
+    (
+        "spaces.cpp",
+        ["", "namespace n { ", "", "}", "\nvoid after() {}\n"],
+    ),
+    (
+        "classes.cpp",
+        ["", "class A { ", "", "};", "\nvoid after() {}\n"],
+    ),
+    (
+        "chain.cpp",
+        ["void deep() { a", ".b()", ";", "", " }\nvoid after() {}\n"],
+    ),
+    (
         "classes.rb",
         ["", "class A\n", "", "end\n", "def after; end\n"],
     ),
@@ -119,7 +139,7 @@ const NESTED: &[(&str, [&str; 5])] = &[
 ];
 
 #[test]
-fn g02_every_outlined_language_bears_nesting_2000_deep() {
+fn g02_languages_bear_nesting_2000_deep() {
     let mut lost = Vec::new();
     for (path, [before, open, inside, close, after]) in NESTED {
         let text = [
@@ -148,6 +168,8 @@ fn g02_every_outlined_language_bears_nesting_2000_deep() {
 
 /// Many definitions in a row, for files that are one line.
 const REPEATED: &[(&str, &str)] = &[
+    ("a.c", "void f() { g(1, \"x\"); } "),
+    ("a.cpp", "class F { int f() { return g(1, \"x\"); } }; "),
     ("a.rs", "fn f() { g(1, \"x\") } "),
     ("a.py", "f(1, \"x\"); "),
     ("a.ts", "function f() { return g(1, \"x\") } "),

@@ -225,6 +225,50 @@ fn lookups_on_go() {
 }
 
 #[test]
+fn lookups_on_c() {
+    let lookup = sample("sample_c");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            search("tally_add"),
+            search("larger of two"),
+            search_kind("tally", "function", "include"),
+            explore("include/tally.h"),
+            explore("tally_sink"),
+            explore("main -> words_trace"),
+            neighbors("tally_add"),
+            neighbors("tally_sink.write"),
+            neighbors("words_hash"),
+            neighbors("find"),
+            read("src/tally.c", 44, Some(54)),
+            files(Some("src"), None),
+        ]
+    ));
+}
+
+#[test]
+fn lookups_on_cpp() {
+    let lookup = sample("sample_cpp");
+    insta::assert_snapshot!(transcript(
+        &lookup,
+        &[
+            search("Stone"),
+            search("Mill::add"),
+            search("turns grain"),
+            search_kind("Mill", "method", "include"),
+            explore("include/mill/mill.h"),
+            explore("mill::Stone"),
+            explore("mill"),
+            explore("grind_all -> Stone::Groove::deepen"),
+            neighbors("mill::Stone::grind"),
+            neighbors("mill::Ridged::turn"),
+            neighbors("mill::Grain"),
+            neighbors("Mill::run"),
+        ]
+    ));
+}
+
+#[test]
 fn lookups_on_java() {
     let lookup = sample("sample_java");
     insta::assert_snapshot!(transcript(

@@ -378,6 +378,184 @@ class Pool extends org.base.Shared {
 }
 
 #[test]
+fn c_library_functions_are_not_project_functions() {
+    let dir = tree(&[
+        (
+            "pool/pool.h",
+            "struct pool { int (*read)(int); };\nint pool_get(struct pool *p);\nint error(int status);\n",
+        ),
+        (
+            "pool/pool.c",
+            "\
+#include \"pool.h\"
+int pool_get(struct pool *p) { return p->read(1); }
+int error(int status) { return status; }
+static int read(int fd) { return fd; }
+int open(const char *path) { return read(0); }
+int helper(int a, int b) { return a + b; }
+int get(void) { return 1; }
+",
+        ),
+        (
+            "app/app.c",
+            "\
+#include <stdio.h>
+#include <unistd.h>
+#include <error.h>
+#include <vendor/table.h>
+int use(struct table *t, struct pool *p, int (*get)(void)) {
+    open(\"a\");
+    read(1);
+    error(1);
+    helper(1);
+    helper(1, 2);
+    t->read(2);
+    get();
+    missing()->read(3);
+    return p->read(4);
+}
+",
+        ),
+        (
+            "app/own.c",
+            "#include \"../pool/pool.h\"\nint own(struct pool *p) { return error(pool_get(p)) + p->read(1) + error(1, 2); }\n",
+        ),
+    ]);
+    let graph = load(dir.path()).graph;
+    for (name, expected) in [
+        ("open", vec![]),
+        ("read", vec!["open"]),
+        ("error", vec!["own"]),
+        ("pool_get", vec!["own"]),
+        ("helper", vec![]),
+        ("get", vec![]),
+    ] {
+        assert_eq!(callers(&graph, name), expected, "{name}\n{}", sites(&graph));
+    }
+    let state = |callee: &str| {
+        let site = graph.sites().iter().find(|s| &*s.callee == callee).unwrap();
+        site.state.clone()
+    };
+    let external = SiteState::External {
+        module: "libc".into(),
+    };
+    assert_eq!(state("open"), external, "{}", sites(&graph));
+    assert_eq!(state("helper"), SiteState::Unresolved);
+    assert_eq!(state("get"), SiteState::Unresolved);
+    assert_eq!(state("t->read"), SiteState::Unresolved);
+    assert!(matches!(state("p->read"), SiteState::Dynamic { .. }));
+}
+
+#[test]
+fn cpp_library_methods_are_not_project_methods() {
+    let dir = tree(&[
+        (
+            "pool.h",
+            "\
+namespace app {
+class Pool {
+ public:
+  void push_back(int); void size(); void find(int); void get(); void reset(); void lock();
+  void first(); void swap(Pool&); void close(); void end(); void at(int); void str();
+};
+void sort(int); void move(int); void max(int, int); void swap(Pool&, Pool&);
+}
+void close(int); void find(int); void lock();
+",
+        ),
+        (
+            "use.cc",
+            "\
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+#include <boost/lib.hpp>
+#include \"pool.h\"
+
+template <typename T>
+void use(std::vector<int> v, std::map<int, app::Pool*>& m, std::unique_ptr<app::Pool> p,
+         boost::thing& b, Unknown& u, T t, std::shared_ptr<std::mutex> s, std::vector<app::Pool> pools) {
+  v.push_back(1);
+  v.size();
+  m.find(1);
+  m.end();
+  p.get();
+  p.reset();
+  s->lock();
+  b.close();
+  b.inner().find(1);
+  u.lock();
+  t.swap(t);
+  std::sort(1);
+  std::move(1);
+  boost::max(1, 2);
+  pools.at(0).close();
+  pools.at(0);
+  std::string(\"a\").find(1);
+  auto x = v.begin();
+  x->first();
+  other()->str();
+  missing(1).at(1);
+  p->close();
+  m[1]->size();
+  [](auto& y) { y.reset(); }(u);
+}
+",
+        ),
+    ]);
+    let graph = load(dir.path()).graph;
+    for name in [
+        "push_back",
+        "find",
+        "get",
+        "reset",
+        "lock",
+        "first",
+        "swap",
+        "end",
+        "at",
+        "str",
+    ] {
+        let name = format!("app::Pool::{name}");
+        assert_eq!(callers(&graph, &name), [""; 0], "{name}\n{}", sites(&graph));
+    }
+    for name in [
+        "app::sort",
+        "app::move",
+        "app::max",
+        "app::swap",
+        "close",
+        "find",
+        "lock",
+    ] {
+        assert_eq!(callers(&graph, name), [""; 0], "{name}\n{}", sites(&graph));
+    }
+    assert_eq!(callers(&graph, "app::Pool::close"), ["use"]);
+    assert_eq!(callers(&graph, "app::Pool::size"), ["use"]);
+    let site = |callee: &str| {
+        let site = graph.sites().iter().find(|s| &*s.callee == callee).unwrap();
+        site.state.clone()
+    };
+    let external = |module: &str| SiteState::External {
+        module: module.into(),
+    };
+    for callee in [
+        "v.push_back",
+        "m.find",
+        "p.get",
+        "p.reset",
+        "s->lock",
+        "std::sort",
+    ] {
+        assert_eq!(site(callee), external("std"), "{callee}\n{}", sites(&graph));
+    }
+    for callee in ["b.close", "u.lock", "t.swap", "other()->str", "y.reset"] {
+        assert_eq!(site(callee), SiteState::Unresolved, "{callee}");
+    }
+}
+
+#[test]
 fn the_samples_plant_phantoms_too() {
     let rust = load(fixture("sample_rust")).graph;
     assert_eq!(

@@ -63,6 +63,36 @@ fn java_sites() {
 }
 
 #[test]
+fn c_nodes() {
+    insta::assert_snapshot!(nodes(&load(fixture("sample_c")).graph));
+}
+
+#[test]
+fn c_edges() {
+    insta::assert_snapshot!(edges(&load(fixture("sample_c")).graph));
+}
+
+#[test]
+fn c_sites() {
+    insta::assert_snapshot!(sites(&load(fixture("sample_c")).graph));
+}
+
+#[test]
+fn cpp_nodes() {
+    insta::assert_snapshot!(nodes(&load(fixture("sample_cpp")).graph));
+}
+
+#[test]
+fn cpp_edges() {
+    insta::assert_snapshot!(edges(&load(fixture("sample_cpp")).graph));
+}
+
+#[test]
+fn cpp_sites() {
+    insta::assert_snapshot!(sites(&load(fixture("sample_cpp")).graph));
+}
+
+#[test]
 fn typescript_nodes() {
     insta::assert_snapshot!(nodes(&load(fixture("sample_ts")).graph));
 }

@@ -21,6 +21,8 @@ const QUOTED: [usize; TOP] = [8, 5, 4];
 const SEARCHES: usize = 12;
 /// Calls between the best places of a how-question.
 const LINKS: usize = 6;
+/// Names this much alike may be one misspelt, 1 for the same.
+const ALIKE: f64 = 0.75;
 /// A best candidate with less of the question than this is not worth citing.
 const LEAST_COVERAGE: f64 = 0.3;
 
@@ -81,22 +83,31 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
 fn unknown_names(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
     let mut text = String::new();
     for name in &question.names {
-        let Some(near) = notes.near.get(name) else {
-            continue;
-        };
-        if found.iter().any(|c| rank::bare(c.name) == rank::bare(name)) {
+        let asked = rank::bare(name);
+        let is_asked = |c: &Candidate<'_>| rank::bare(c.name).eq_ignore_ascii_case(asked);
+        if found.iter().any(is_asked) || !notes.totals.contains_key(name) {
             continue;
         }
+        let alike = |c: &&Candidate<'_>| {
+            strsim::normalized_damerau_levenshtein(rank::bare(c.name), asked) >= ALIKE
+        };
+        let near: Vec<&str> = match notes.near.get(name) {
+            Some(near) => near.iter().map(String::as_str).collect(),
+            None => found.iter().filter(alike).map(|c| c.name).collect(),
+        };
         let near: Vec<String> = near
             .iter()
             .take(TOP)
             .filter_map(|near| cited(notes, near))
             .collect();
-        let _ = write!(text, "No symbol is named {name}.");
-        if !near.is_empty() {
-            let _ = write!(text, " The nearest names: {}.", near.join(", "));
+        if near.is_empty() {
+            continue;
         }
-        text.push_str("\n\n");
+        let _ = write!(
+            text,
+            "No symbol is named {name}. The nearest names: {}.\n\n",
+            near.join(", ")
+        );
     }
     text
 }

@@ -34,7 +34,7 @@ const MAX_PAGES: usize = 9;
 /// Searches in one batch.
 const MAX_SEARCHES: usize = 25;
 /// Places read in one batch.
-const READS: usize = 8;
+const READS: usize = 10;
 /// Longest piece of source read at once, in lines.
 const READ_LINES: u32 = 120;
 

@@ -53,6 +53,8 @@ pub(super) struct Question {
     pub(super) subject: Option<String>,
     /// Both ends of the way that is asked for.
     pub(super) ends: Option<(String, String)>,
+    /// Whether it asks where something is decided.
+    pub(super) decides: bool,
     /// Whether tests are what is asked about.
     pub(super) about_tests: bool,
 }
@@ -97,6 +99,7 @@ impl Question {
         };
         Question {
             subject: subject(&text, intent),
+            decides: decides(&text),
             text,
             intent,
             names,
@@ -105,6 +108,27 @@ impl Question {
             about_tests,
         }
     }
+}
+
+fn decides(text: &str) -> bool {
+    let mut decides = false;
+    each_word(text, |word| {
+        decides |= matches!(
+            word,
+            "whether"
+                | "decide"
+                | "decided"
+                | "decides"
+                | "determine"
+                | "determined"
+                | "know"
+                | "knows"
+                | "notice"
+                | "notices"
+                | "noticed"
+        );
+    });
+    decides
 }
 
 /// Both ends in `how does A reach B`, `from A to B` and `A -> B`. At least one of

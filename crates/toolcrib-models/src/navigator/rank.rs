@@ -7,8 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolcrib_vectors::Table;
-
+use super::meaning::{Meaning, telling_words};
 use super::notes::{Notes, Place, Symbol};
 use super::question::{Intent, Question, Term};
 use super::words::{alike, each_word, prefix, stem};
@@ -35,7 +34,7 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
     let weighed = question.terms.iter().map(|term| {
         let total = notes.totals.get(prefix(&term.stem)).copied().unwrap_or(50);
         #[allow(clippy::cast_precision_loss)]
-        let rarity = 1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln());
+        let rarity = (1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln())).powf(1.5);
         // What the repository never says tells nothing apart but by other words.
         let known = match total {
             // Beside a name, words of prose that nothing has say nothing.
@@ -54,10 +53,11 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
 /// All symbols seen, best first; ties by name.
 pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candidate<'n>> {
     let terms = weigh(question, notes);
+    let mut meaning = Meaning::new(&question.text);
     let mut found: Vec<Candidate<'n>> = notes
         .symbols
         .iter()
-        .map(|(name, symbol)| judge(question, &terms, notes, name, symbol))
+        .map(|(name, symbol)| judge(question, &terms, &mut meaning, notes, name, symbol))
         .filter(|candidate| candidate.score > 0.0)
         .collect();
     lift(notes, &mut found);
@@ -111,6 +111,27 @@ const CALLED_GAIN: f64 = 0.1;
 /// Most that is gained so, as a share of the own score.
 const MOST_GAIN: f64 = 0.8;
 
+/// What a word near in meaning counts beside the word itself.
+const NEAR: f64 = 0.9;
+/// What deciding counts for when that is asked.
+const DECIDES: f64 = 1.3;
+
+/// Whether a symbol says by its name or type that it decides something.
+fn decides(name: &str, signature: &str) -> bool {
+    let mut first = String::new();
+    each_word(name, |word| {
+        if first.is_empty() {
+            first = word.to_owned();
+        }
+    });
+    matches!(
+        first.as_str(),
+        "is" | "has" | "can" | "should" | "must" | "needs" | "will" | "may"
+    ) || signature.contains("-> bool")
+        || signature.ends_with(" bool")
+        || signature.contains("boolean ")
+}
+
 /// Stems of one field.
 pub(super) fn stems(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
@@ -148,12 +169,6 @@ pub(super) fn share(terms: &[Weighed<'_>], field: &BTreeSet<String>) -> f64 {
     if all > 0.0 { has / all } else { 0.0 }
 }
 
-/// How near two texts are in meaning, 0 to 1.
-fn meaning(asked: &str, said: &str) -> f64 {
-    let table = Table::builtin();
-    f64::from(table.embed(asked).similarity(&table.embed(said))).max(0.0)
-}
-
 fn joined(lines: &BTreeMap<u32, String>) -> String {
     lines
         .values()
@@ -178,6 +193,7 @@ fn owner(name: &str) -> &str {
 fn judge<'n>(
     question: &Question,
     terms: &[Weighed<'_>],
+    meaning: &mut Meaning,
     notes: &Notes,
     name: &'n str,
     symbol: &'n Symbol,
@@ -207,7 +223,11 @@ fn judge<'n>(
     // Among many lines any word occurs somewhere.
     let dense = (60.0 / f64::from(lines.max(60))).sqrt();
     let (mut sum, mut had, mut all) = (0.0, 0.0, 0.0);
+    let name_words = telling_words(bare_name);
+    let doc_words = telling_words(&symbol.doc);
     for Weighed { term, weight } in terms {
+        let near_name = NEAR * meaning.nearest(&term.word, &name_words);
+        let near_doc = NEAR * meaning.nearest(&term.word, &doc_words);
         let fields = [
             (3.0, &own),
             (1.5, &wide),
@@ -221,6 +241,8 @@ fn judge<'n>(
             .iter()
             .map(|(value, field)| value * met(term, field))
             .collect();
+        values[0] = values[0].max(3.0 * near_name);
+        values[2] = values[2].max(1.6 * near_doc);
         values.sort_by(|a, b| b.total_cmp(a));
         let best = values[0];
         sum += weight * (best + 0.25 * values[1..].iter().sum::<f64>());
@@ -256,7 +278,10 @@ fn judge<'n>(
             symbol.doc,
             joined(&symbol.texts)
         );
-        score *= 1.0 + knob(0, 1.0) * meaning(&question.text, &said);
+        score *= 1.0 + meaning.near(&said);
+        if question.decides && decides(bare_name, &symbol.signature) {
+            score *= DECIDES;
+        }
     }
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
     score *= length_prior(question, &symbol.kind, lines);
@@ -433,16 +458,4 @@ pub(super) fn telling_lines(
         start,
         end,
     })
-}
-
-pub(super) fn knob(at: usize, default: f64) -> f64 {
-    static KNOBS: std::sync::OnceLock<Vec<f64>> = std::sync::OnceLock::new();
-    KNOBS
-        .get_or_init(|| {
-            let text = std::env::var("NAVK").unwrap_or_default();
-            text.split(',').filter_map(|t| t.parse().ok()).collect()
-        })
-        .get(at)
-        .copied()
-        .unwrap_or(default)
 }

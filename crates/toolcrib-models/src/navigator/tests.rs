@@ -44,7 +44,15 @@ fn ask(plan: &TurnPlan, history: &History, choice: &ToolChoice) -> Reply {
 
 /// Runs the loop against a fake that answers each call.
 fn run(question: &str, answer: impl Fn(&ToolCall) -> String) -> (String, usize) {
-    let plan = plan(&LOOKUPS);
+    run_with(&LOOKUPS, question, answer)
+}
+
+fn run_with(
+    tools: &[&str],
+    question: &str,
+    answer: impl Fn(&ToolCall) -> String,
+) -> (String, usize) {
+    let plan = plan(tools);
     let mut history: History = [Message::user(question)].into_iter().collect();
     for round in 0..10 {
         let reply = ask(&plan, &history, &ToolChoice::Auto);
@@ -216,4 +224,194 @@ fn a_fault_found_in_the_answer_is_left_out_and_nothing_new_is_asked() {
     assert!(again.calls().next().is_none());
     assert!(!again.text().contains("src/run.rs:31"), "{}", again.text());
     assert!(again.text().contains("src/cut.rs:3-9"));
+}
+
+const ALL: [&str; 5] = [
+    "explore_area",
+    "list_files",
+    "read_source",
+    "search_symbols",
+    "symbol_neighbors",
+];
+
+/// As [`run`], with all five lookups.
+fn run_all(question: &str, answer: impl Fn(&ToolCall) -> String) -> (String, usize) {
+    run_with(&ALL, question, answer)
+}
+
+#[test]
+fn a_way_is_shown_call_by_call() {
+    let (text, _) = run_all("How does `serve` reach `write`?", |call| {
+        match &*call.name {
+            "explore_area" => "\
+1 shortest path of 2 calls from a::serve to b::write:
+function a::serve  src/a.rs:1-9
+function b::write  src/b.rs:3-6
+path 1:
+a::serve -calls-> a::handle  src/a.rs:4
+a::handle -calls-> b::write  src/a.rs:14  [dynamic]
+"
+            .into(),
+            "read_source" if call.arguments.contains("14") => {
+                "src/a.rs:14 of 20 lines (Rust)\n14\t    sink.write(x);\n".into()
+            }
+            _ => "0 results for \"q\"\n".into(),
+        }
+    });
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_way_is_asked_again_with_the_symbols_found() {
+    let (text, _) = run_all("from serve to `write_all`", |call| match &*call.name {
+        "search_symbols" => "\
+2 results for \"q\"; 1-2 shown:
+function a::serve  src/a.rs:1-9
+function b::write_all  src/b.rs:3-6
+"
+        .into(),
+        "explore_area" if call.arguments.contains("a::serve -> b::write_all") => "\
+no call path from a::serve to b::write_all:
+function a::serve  src/a.rs:1-9
+function b::write_all  src/b.rs:3-6
+note: proven calls from a::serve reach 7 definitions; 2 call sites there could not be resolved
+"
+        .into(),
+        _ => "error: ambiguous".into(),
+    });
+    assert!(
+        text.starts_with("No chain of proven calls connects `a::serve` src/a.rs:1-9"),
+        "{text}"
+    );
+    assert!(
+        text.contains("reach 7 definitions; 2 call sites there could not be resolved."),
+        "{text}"
+    );
+}
+
+#[test]
+fn all_pages_of_callers_are_listed() {
+    let (text, _) = run("Who calls `cap`?", |call| match &*call.name {
+        "search_symbols" => {
+            "1 result for \"cap\"; 1-1 shown:\nfunction a::cap  src/a.rs:3-9\n".into()
+        }
+        "symbol_neighbors" => {
+            let second = call.arguments.contains("\"offset\":1");
+            let third = call.arguments.contains("\"offset\":2");
+            let (file, more) = match (second, third) {
+                (true, _) => (
+                    "src/b.rs",
+                    "1 more; next: symbol_neighbors {\"name\":\"a::cap\",\"offset\":2}\n",
+                ),
+                (_, true) => ("tests/c.rs", ""),
+                _ => (
+                    "tests/d.rs",
+                    "2 more; next: symbol_neighbors {\"name\":\"a::cap\",\"offset\":1}\n",
+                ),
+            };
+            format!(
+                "function a::cap  src/a.rs:3-9\n3 callers; 2 more sites use this name on receivers that could not be typed\n3 edges; 1-1 shown:\n<- calls function x::f  {file}:1-5  at {file}:2\n{more}"
+            )
+        }
+        _ => String::new(),
+    });
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+    assert!(text.contains("2 more sites use this name"), "{text}");
+    // The product's own callers come first.
+    assert!(at("src/b.rs:2") < at("tests/d.rs:2") && at("tests/d.rs:2") < at("tests/c.rs:2"));
+    assert!(!text.contains("more\n"), "{text}");
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_near_ones() {
+    let (text, _) = run("Who calls `trunkate_result`?", |call| match &*call.name {
+        "search_symbols" if call.arguments.contains("trunkate_result") => "\
+0 results for \"q\"
+note: nearest names:
+  function cut::truncate_result  src/cut.rs:3-9
+"
+        .into(),
+        _ => "0 results for \"q\"\n".into(),
+    });
+    assert!(
+        text.starts_with(
+            "No symbol is named trunkate_result. The nearest names: `cut::truncate_result` src/cut.rs:3-9."
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_misspelt_name_whose_words_are_known_is_told_apart() {
+    let (text, _) = run("trunkate_result", |call| match &*call.name {
+        "search_symbols" => small_repository(&ToolCall {
+            arguments: "truncat".into(),
+            ..call.clone()
+        }),
+        _ => small_repository(call),
+    });
+    assert!(
+        text.starts_with(
+            "No symbol is named trunkate_result. The nearest names: `cut::truncate_result`"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn languages_read_for_definitions_only_claim_no_callers() {
+    let (text, _) = run("Who calls `deploy`?", |call| {
+        match &*call.name {
+        "search_symbols" => "1 result for \"q\"; 1-1 shown:\nfunction deploy  run.sh:3-9\n".into(),
+        "symbol_neighbors" => "function deploy  run.sh:3-9\n0 callers\n0 edges\nnote: Bash is read for definitions only: its calls and references are not in the graph\n".into(),
+        _ => String::new(),
+    }
+    });
+    assert!(text.contains("who calls what cannot be told"), "{text}");
+    assert!(
+        !text.contains("0 callers") && !text.contains("No use"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_file_is_found_by_its_name_and_by_what_is_in_it() {
+    let (text, _) = run_all("Which file has the default settings?", |call| {
+        match &*call.name {
+            "list_files" if call.arguments.contains("default") => {
+                "2 files:\nsrc/default_settings.py  Python  900 bytes\ntests/test_default.py  Python  90 bytes\n".into()
+            }
+            "search_symbols" if call.arguments.contains("path") => "0 results for \"q\"\n".into(),
+            "search_symbols" => "\
+2 results for \"q\"; 1-2 shown:
+function load.iter_settings  src/load.py:3-9
+constant default_settings.DEFAULT_DELAY  src/default_settings.py:4
+"
+            .into(),
+            _ => String::new(),
+        }
+    });
+    assert!(
+        text.starts_with("Best match:\n1. src/default_settings.py:1\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("In it: `default_settings.DEFAULT_DELAY` src/default_settings.py:4."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_question_in_another_language_finds_its_identifiers() {
+    for question in [
+        "Wo wird truncate_result aufgerufen?",
+        "Qui appelle truncate_result ?",
+        "truncate_result在哪里被调用?",
+    ] {
+        let (text, _) = run(question, small_repository);
+        assert!(
+            text.contains("called by `run::dispatch` at src/run.rs:31"),
+            "{question}: {text}"
+        );
+    }
 }

@@ -30,6 +30,7 @@ fn all() -> Vec<Row> {
     let mut result = ResultRow::new(ToolResult::text(&call(), "src/a.rs:1\n(truncated)", false));
     result.bytes = 90_000;
     result.shown_bytes = Some(11);
+    result.spill = Some("r0123456789ab".into());
     result.ms = 12;
     result.repairs = vec!["empty_arguments".into()];
     result.details = Some(serde_json::json!({"hits": 3}));
@@ -63,7 +64,8 @@ fn all() -> Vec<Row> {
         }])),
         Row::note("A note."),
         Row::finished("stopped", Some("rounds".into()), 20),
-        Row::Unknown("{\"row\":\"compaction\",\"kept\":6}".into()),
+        Row::compaction(vec![Message::user("summary")], "full", 90_000, 900),
+        Row::Unknown("{\"row\":\"dream\",\"kept\":6}".into()),
     ]
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod crash;
+mod documented;
 mod files;
 mod full;
 mod processes;

@@ -33,6 +33,7 @@ impl<'s> Reader<'_, 's> {
             let value = self.instance(ty, Some(declarator));
             let sym = self.b.node_name(found.name);
             let at = found.name.end_byte() as u32;
+            self.terms.note_plain(sym, declarator);
             self.b.local(sym, at, until, value);
         }
     }
@@ -96,6 +97,7 @@ impl<'s> Reader<'_, 's> {
             };
             let sym = self.b.node_name(found.name);
             let at = found.name.end_byte() as u32;
+            self.terms.note_plain(sym, declarator);
             self.b.local(sym, at, until, term);
         }
     }

@@ -104,7 +104,7 @@ impl<'s> Reader<'_, 's> {
         let exported = if in_class {
             self.classes.last().is_some_and(|c| c.is_public)
         } else {
-            outside || !(said.is_static || !self.hidden.is_empty())
+            outside || (!said.is_static && self.hidden.is_empty())
         };
         let def = self.define(node, kind, &name, end, exported);
         let params = self.template_params.take();

@@ -460,6 +460,11 @@ impl<'t> Words<'t> {
                         || matches!(self.sign(next + 1), b'*' | b'&' | b'<')
                         || (self.sign(next + 1) == b':' && self.sign(next + 2) == b':')
                         || (alone && self.sign(next + 1) != b'(')
+                        // A constructor has no type.
+                        || (self.sign(next + 1) == b'('
+                            && self.word(i).is_some_and(|word| {
+                                word.ends_with("API") || word.ends_with("EXPORT")
+                            }))
                 }
                 None => alone && next == i + 1 && !matches!(self.sign(next), b'(' | b'*' | b'['),
             };

@@ -1,6 +1,6 @@
 //! Expressions and types of C and C++ as terms.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::declarators::declared;
@@ -29,6 +29,8 @@ pub(in crate::lang) struct Terms {
     memo: FxHashMap<usize, TermId>,
     /// Names given to types that have none, by their node.
     pub(super) unnamed: FxHashMap<usize, Sym>,
+    /// Names declared last as an array or a pointer, whose index is plain.
+    pub(super) plain: FxHashSet<Sym>,
     depth: u32,
 }
 
@@ -39,6 +41,7 @@ impl Terms {
             is_cpp,
             memo: FxHashMap::default(),
             unnamed: FxHashMap::default(),
+            plain: FxHashSet::default(),
             depth: 0,
         }
     }
@@ -103,6 +106,24 @@ impl Terms {
         }
     }
 
+    /// Notes whether a declarator makes its name an array or a pointer.
+    pub(super) fn note_plain(&mut self, name: Sym, declarator: Node<'_>) {
+        let mut node = declarator;
+        if self.kinds.of(node) == K::InitDeclarator
+            && let Some(inner) = node.child_by_field_name("declarator")
+        {
+            node = inner;
+        }
+        if matches!(
+            self.kinds.of(node),
+            K::PointerDeclarator | K::ArrayDeclarator
+        ) {
+            self.plain.insert(name);
+        } else {
+            self.plain.remove(&name);
+        }
+    }
+
     fn expr_inner<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
         match self.kinds.of(node) {
             K::Identifier | K::NamespaceIdentifier => self.name(b, node),
@@ -127,7 +148,11 @@ impl Terms {
             },
             K::Subscript => {
                 let base = self.field(b, node, "argument");
-                if !base.is_known() {
+                let is_plain = match b.term_of(base) {
+                    Term::Name(sym, _) | Term::Member(_, sym) => self.plain.contains(&sym),
+                    _ => false,
+                };
+                if !base.is_known() || is_plain {
                     return base;
                 }
                 b.term(Term::Index(base))

@@ -216,6 +216,8 @@ impl<'s> Reader<'_, 's> {
             };
             let exported = self.classes.last().is_some_and(|c| c.is_public);
             let def = self.define(node, kind, &name, node.end_byte(), exported);
+            let sym = self.b.owned_name(&name);
+            self.terms.note_plain(sym, declarator);
             self.value_type(def, ty, declarator);
         }
     }

@@ -77,12 +77,24 @@ pub(super) fn read<'s>(
         returned: None,
         extensions: Vec::new(),
     };
-    reader.head(&items);
     let namespaces: Vec<&Item<'_>> = items
         .iter()
         .filter(|item| item.mark == Mark::Namespace)
         .collect();
-    let several = namespaces.len() > 1;
+    // What stands beside a namespace in braces is not in it.
+    let several = match namespaces.as_slice() {
+        [] => false,
+        [only] => {
+            let has_body = only.node.child_by_field_name("body").is_some();
+            let inside = only.node.byte_range();
+            has_body
+                && items.iter().any(|item| {
+                    matches!(item.mark, Mark::Def(_)) && !inside.contains(&item.node.start_byte())
+                })
+        }
+        _ => true,
+    };
+    reader.head(&items, !several);
     let starts: Vec<u32> = namespaces
         .iter()
         .map(|item| item.node.start_byte() as u32)
@@ -96,15 +108,13 @@ pub(super) fn read<'s>(
 
 impl<'s> Reader<'_, '_, 's> {
     /// What is said of the whole file.
-    fn head(&mut self, items: &[Item<'_>]) {
+    fn head(&mut self, items: &[Item<'_>], is_one_namespace: bool) {
         let mut package: Vec<&str> = Vec::new();
-        let mut namespaces = 0;
         let mut only = "";
         for item in items {
             match item.mark {
                 Mark::Package => package.push(self.b.text(item.node)),
                 Mark::Namespace => {
-                    namespaces += 1;
                     only = item.name.map_or("", |name| self.b.text(name));
                 }
                 Mark::Returned => self.returned = Some(self.b.text(item.node)),
@@ -112,7 +122,7 @@ impl<'s> Reader<'_, '_, 's> {
             }
         }
         let mut word = "package";
-        if namespaces == 1 {
+        if is_one_namespace && !only.is_empty() {
             word = "namespace";
             package.push(only);
         }
