@@ -5,6 +5,7 @@ mod session;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use toolcrib_core::ToolDialect;
 
 pub(crate) use session::{
     ExportFormat, ReportArgs, SessionArgs, SessionCommand, SessionExportArgs, SessionForkArgs,
@@ -164,9 +165,21 @@ pub(crate) struct ToolsArgs {
     /// Most tools of a search
     #[arg(long, value_name = "N", default_value_t = 5, requires = "search")]
     pub(crate) limit: usize,
+    /// Print each tool's definition as an API takes it, one JSON object a line: plain, open_ai,
+    /// open_ai_strict, anthropic, gemini or local
+    #[arg(long, value_name = "API", value_parser = dialect, conflicts_with = "search")]
+    pub(crate) render: Option<ToolDialect>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn dialect(word: &str) -> Result<ToolDialect, String> {
+    let same = |dialect: &ToolDialect| dialect.as_str() == word.replace('-', "_");
+    ToolDialect::ALL.into_iter().find(same).ok_or_else(|| {
+        let known: Vec<&str> = ToolDialect::ALL.iter().map(|d| d.as_str()).collect();
+        format!("expected one of {}", known.join(", "))
+    })
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcrib_agent::Agent;
-use toolcrib_core::{Mode, Registry, Visibility};
+use toolcrib_core::{Mode, Registry, ToolDialect, Visibility};
 use toolcrib_models::Navigator;
 use toolcrib_surface::{Search, SurfacePolicy, SurfaceReport, ToolDoc, ToolIndex};
 
@@ -21,6 +21,10 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<Status, CliError> {
     let registry = Arc::new(registry);
     if let Some(query) = &args.search {
         return Ok(search(&registry, query, args));
+    }
+    if let Some(dialect) = args.render {
+        print(&rendered(&registry, &quarantined, dialect));
+        return Ok(Status::Success);
     }
     let agent = Agent::builder(Arc::new(Navigator::new()))
         .tools(Arc::clone(&registry))
@@ -100,6 +104,29 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Status {
     } else {
         Status::Success
     }
+}
+
+/// One definition a line as this API takes it, then what was left out.
+fn rendered(registry: &Registry, quarantined: &[Quarantined], dialect: ToolDialect) -> String {
+    let mut text = String::new();
+    for tool in registry.iter() {
+        let spec = tool.spec();
+        let fitted = spec.fitted(dialect);
+        let _ = writeln!(
+            text,
+            r#"{{"name":{},"tool":{},"strict":{},"notes":{},"schema":{}}}"#,
+            json!(spec.name.on_wire(dialect)),
+            json!(spec.name),
+            fitted.strict(),
+            json!(fitted.notes()),
+            fitted.wire(),
+        );
+    }
+    for q in quarantined {
+        let line = json!({ "left_out": q.name, "reason": q.reason });
+        let _ = writeln!(text, "{line}");
+    }
+    text
 }
 
 fn as_json(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {

@@ -2,19 +2,32 @@
 //!
 //! A tool's author owns its schema; an API that refuses one keyword of it refuses
 //! the request with every other tool in it. So what the API does not take is
-//! inlined, merged, renamed or dropped, each with a note, and a call's arguments
-//! are restored by [`Schema::restore`] and checked against the original. A schema
-//! that needs nothing keeps its bytes.
+//! inlined, merged, renamed or dropped, what is lost with a note, and a call's
+//! arguments are restored by [`Schema::restore`] and checked against the original.
+//! A schema that needs nothing keeps its bytes.
 //!
 //! Not for checking arguments, and nothing is ever fetched: a reference out of the
 //! schema accepts anything.
 
+mod adapt;
+mod closed;
+mod keys;
+mod mend;
+mod merge;
+mod open_api;
+mod refs;
+mod restore;
+mod walk;
+
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::{Schema, Str, ToolDialect};
+
+type Node = serde_json::Map<String, Value>;
 
 /// An input schema as an API accepts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +76,7 @@ impl FittedSchema {
         self.strict
     }
 
-    /// What differs from the tool's own schema, in the order of the text.
+    /// What was lost or renamed on the way, in the order of the text.
     pub fn notes(&self) -> &[SchemaNote] {
         &self.notes
     }
@@ -73,30 +86,41 @@ impl Schema {
     /// This schema as an API with these rules accepts it. [`crate::ToolSpec::fitted`]
     /// keeps the result.
     pub fn fit(&self, dialect: ToolDialect) -> FittedSchema {
-        let _ = dialect;
-        FittedSchema {
-            wire: self.wire().into(),
+        let as_it_is = |notes| FittedSchema {
+            wire: self.wire_shared(),
             strict: false,
-            notes: Vec::new(),
+            notes,
+        };
+        if dialect == ToolDialect::Plain {
+            return as_it_is(Vec::new());
         }
-    }
-}
-
-impl Schema {
-    /// The arguments as this schema's tool expects them, where a model wrote them for
-    /// a fitted form: renamed properties under their own names again, and without
-    /// nulls that stand for what was left out. `None` when nothing is to be changed.
-    /// The same for every dialect, so nobody has to know which one a call came from.
-    pub fn restore(&self, arguments: &crate::Arguments) -> Option<crate::Arguments> {
-        let _ = arguments;
-        None
+        let Ok(root) = serde_json::from_str::<Value>(self.wire()) else {
+            return as_it_is(Vec::new());
+        };
+        let mut fitter = walk::Fitter::new(&root, dialect.limits());
+        let fitted = Value::Object(fitter.root());
+        let (mut notes, loose) = fitter.end();
+        if let Some(why) = loose {
+            let mut fitted = self.fit(ToolDialect::OpenAi);
+            fitted.notes.insert(0, why);
+            return fitted;
+        }
+        notes.shrink_to_fit();
+        FittedSchema {
+            wire: match fitted == root {
+                true => self.wire_shared(),
+                false => fitted.to_string().into(),
+            },
+            strict: dialect == ToolDialect::OpenAiStrict,
+            notes,
+        }
     }
 }
 
 /// Fitted schemas by dialect. A clone starts empty, because a clone is about to be
 /// changed.
 #[derive(Default)]
-pub(crate) struct FitCache([std::sync::OnceLock<Arc<FittedSchema>>; ToolDialect::ALL.len()]);
+pub(crate) struct FitCache([OnceLock<Arc<FittedSchema>>; ToolDialect::ALL.len()]);
 
 impl FitCache {
     pub(crate) fn get(&self, schema: &Schema, dialect: ToolDialect) -> &Arc<FittedSchema> {
@@ -115,3 +139,6 @@ impl fmt::Debug for FitCache {
         f.write_str("FitCache")
     }
 }
+
+#[cfg(test)]
+mod tests;

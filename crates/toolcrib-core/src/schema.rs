@@ -97,6 +97,10 @@ impl Schema {
         &self.wire
     }
 
+    pub(crate) fn wire_shared(&self) -> Arc<str> {
+        self.wire.clone()
+    }
+
     /// The schema with all object keys sorted and no white space: two schemas that
     /// mean the same bytes apart from order and layout have equal canonical forms.
     pub fn canonical(&self) -> String {

@@ -209,17 +209,22 @@ impl Dispatcher {
             Some(inner) => {
                 let tool = self.find(inner.tool.spec().name.as_str())?;
                 *meant = Some(tool.spec().clone());
-                let value = inner.arguments.value();
-                let mended = validate::check(tool.spec(), value, &mut repairs);
+                let restored = tool.spec().input_schema.restore(&inner.arguments);
+                let given = restored.unwrap_or(inner.arguments);
+                let mended = validate::check(tool.spec(), given.value(), &mut repairs);
                 // The model wrote them without having seen the schema.
                 let mended = mended.map_err(|error| validate::with_schema(error, tool.spec()))?;
-                (tool, mended.unwrap_or(inner.arguments))
+                (tool, mended.unwrap_or(given))
             }
             None => {
-                if let Some(mended) = validate::check(tool.spec(), value, &mut repairs)? {
-                    written = mended;
+                // The transcript keeps the names that the model was given.
+                let restored = tool.spec().input_schema.restore(&written);
+                let value = restored.as_ref().map_or(value, |own| own.value());
+                let mended = validate::check(tool.spec(), value, &mut repairs)?;
+                if let (Some(mended), None) = (&mended, &restored) {
+                    written = mended.clone();
                 }
-                (tool, written.clone())
+                (tool, mended.or(restored).unwrap_or_else(|| written.clone()))
             }
         };
         // Code of the tool, which may panic.

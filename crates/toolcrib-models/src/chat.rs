@@ -147,7 +147,7 @@ impl ChatModel {
     /// A model behind this endpoint; sends nothing yet.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Unsupported`] for an unusable address, `Auth` for an
+    /// [`toolcrib_core::ModelErrorKind::Unsupported`] for an unusable address, `Auth` for an
     /// unusable key, `Connect` when no client can be made.
     pub fn new(options: ChatOptions) -> Result<ChatModel, ModelError> {
         let dialect = options.vendor.dialect();
@@ -205,9 +205,21 @@ impl Model for ChatModel {
             let fail = |fault| self.sender.endpoint().error(fault);
             http::check(&request, &self.profile).map_err(fail)?;
             let body = self.renderer.body(&request);
-            self.sender
-                .ask::<reply::Assembler>(&request, &self.profile, body, on_event)
-                .await
+            let sent = body.len() as u64;
+            let asked =
+                self.sender
+                    .ask::<reply::Assembler>(&request, &self.profile, body, on_event);
+            let reply = asked.await?;
+            // A quarter of the bytes is a usual count of tokens; a quarter of that is none.
+            let read = reply.usage.input.unwrap_or(u64::MAX);
+            if self.renderer.dialect.cuts_prompts && read < sent / 16 {
+                tracing::warn!(
+                    read,
+                    sent,
+                    "the server read only a part of the prompt; raise its context length"
+                );
+            }
+            Ok(reply)
         })
     }
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use reqwest::{Client, Response};
 use toolcrib_core::{
-    ModelError, ModelErrorKind, ModelProfile, Reply, ReplyEvent, Request, ToolChoice,
+    Finish, ModelError, ModelErrorKind, ModelProfile, Reply, ReplyEvent, Request, ToolChoice,
 };
 
 use crate::retry::{self, RetryPolicy};
@@ -30,6 +30,8 @@ pub(crate) use stream::testing;
 /// Where pieces of a reply are reported.
 pub(crate) type Events<'a> = dyn FnMut(ReplyEvent<'_>) + Send + 'a;
 
+/// How a reply ends that did not call what it had to.
+const NOT_ENFORCED: &str = "the server did not enforce the tool choice";
 /// Most bytes that are read of an error's body.
 const MOST_ERROR: usize = 64 << 10;
 /// Most bytes that one reply may have.
@@ -78,6 +80,22 @@ pub(crate) fn check(request: &Request<'_>, profile: &ModelProfile) -> Result<(),
         }
         _ => Ok(()),
     }
+}
+
+/// Says so where a server took a tool choice and did not hold the model to it.
+fn enforced(request: &Request<'_>, mut reply: Reply) -> Reply {
+    let held = match request.tool_choice {
+        ToolChoice::Required => reply.message.calls().next().is_some(),
+        ToolChoice::Named(name) => {
+            let mut calls = reply.message.calls();
+            calls.any(|call| *call.name == *name.as_str())
+        }
+        _ => true,
+    };
+    if !held && matches!(reply.finish, Finish::Stop | Finish::ToolCalls) {
+        reply.finish = Finish::Other(NOT_ENFORCED.into());
+    }
+    reply
 }
 
 /// Counts what came, so that no stream can grow without end.
@@ -145,7 +163,7 @@ impl Sender {
                 Ok(()) => {
                     let delivered = assembler.delivered();
                     match assembler.finish(request, profile, on_event) {
-                        Ok(reply) => return Ok(reply),
+                        Ok(reply) => return Ok(enforced(request, reply)),
                         Err(fault) => fault.after(delivered),
                     }
                 }

@@ -1,5 +1,8 @@
-//! Models behind one trait: OpenAI-style chat endpoints, recorded scripts and the
+//! Models behind one trait: chat endpoints of the OpenAI kind, OpenAI Responses,
+//! Anthropic Messages, Gemini, models that only write text, recorded scripts and the
 //! built-in navigator. The only crate that opens sockets to models.
+//!
+//! What is known of providers and models is a table; see [`Profiles`].
 //!
 //! ```
 //! use toolcrib_models::ModelSpec;
@@ -20,6 +23,8 @@ mod gemini;
 mod http;
 mod joined;
 mod json;
+#[cfg(feature = "local")]
+mod local;
 mod messages;
 mod navigator;
 mod profile;
@@ -39,6 +44,8 @@ mod usage;
 pub use chat::{ChatModel, ChatOptions, Vendor};
 pub use check::{Finding, check_request};
 pub use http::Key;
+#[cfg(feature = "local")]
+pub use local::LocalModel;
 pub use navigator::Navigator;
 pub use profile::{Calls, ProfileError, Profiles, Provider, Settings, WireName};
 pub use reach::{Reach, Reached};

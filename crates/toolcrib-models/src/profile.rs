@@ -86,6 +86,8 @@ pub struct Settings {
     /// Whether images in results are sent on, where the wire leaves a choice.
     pub images: Option<bool>,
     price: Option<PriceEntry>,
+    /// Longest time without a byte of an answer, in seconds.
+    pub idle_seconds: Option<u64>,
     /// Further members of every request.
     pub extra: BTreeMap<String, serde_json::Value>,
 }
@@ -108,6 +110,7 @@ impl Settings {
         take(&mut self.final_round, &over.final_round);
         take(&mut self.images, &over.images);
         take(&mut self.price, &over.price);
+        take(&mut self.idle_seconds, &over.idle_seconds);
         self.extra.extend(over.extra.clone());
     }
 

@@ -55,14 +55,20 @@ impl Wire {
         }
     }
 
-    fn route(self, model: &str) -> Route {
+    fn route(self, model: &str, loads: LoadRoute) -> Route {
         match self {
             Wire::Messages => Route {
                 drops: &["/v1/messages", "/v1"],
                 path: "/v1/messages".to_owned(),
                 query: None,
                 auth: Auth::Header("x-api-key"),
-                headers: &[("anthropic-version", "2023-06-01")],
+                headers: match loads {
+                    LoadRoute::Positional => &[
+                        ("anthropic-version", "2023-06-01"),
+                        ("anthropic-beta", "mid-conversation-tool-changes-2026-07-01"),
+                    ],
+                    _ => &[("anthropic-version", "2023-06-01")],
+                },
                 example: "https://api.anthropic.com",
                 advice: "check the base URL, to which /v1/messages is added",
             },
@@ -210,7 +216,7 @@ impl RemoteModel {
     /// `Auth` for an unusable key, `Connect` when no client can be made.
     pub fn new(options: RemoteOptions) -> Result<RemoteModel, ModelError> {
         let wire = options.wire;
-        let route = wire.route(&options.model);
+        let route = wire.route(&options.model, options.load_route);
         let endpoint = Endpoint::new(&options.base_url, options.key.as_ref(), &route)?;
         let id = options
             .id
@@ -223,19 +229,22 @@ impl RemoteModel {
         profile.final_round = options.final_round;
         profile.max_tools = options.max_tools;
         profile.dialect = wire.tools();
+        let additions = options.load_route == LoadRoute::Positional;
         let native = options.load_route == LoadRoute::Native;
         let (model, extra) = (&options.model, &options.extra);
         let renderer = match wire {
             Wire::Messages => Renderer::Messages(messages::Renderer {
                 head: messages::head(model, extra),
                 id,
-                native,
+                native: native || additions,
+                additions,
                 output_limit: options.output_limit,
             }),
             Wire::Responses => Renderer::Responses(responses::Renderer {
                 head: responses::head(model, extra),
                 id,
                 native,
+                additions,
             }),
             Wire::Gemini => Renderer::Gemini(gemini::Renderer {
                 head: gemini::head(extra),

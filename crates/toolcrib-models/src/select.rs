@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolcrib_core::{LoadRoute, Model, ModelError, ModelErrorKind as Kind};
 
@@ -39,6 +40,9 @@ pub enum ModelSpec {
     },
     /// `script:FILE`.
     Script(String),
+    /// `local:FILE`: weights for the model in process.
+    #[cfg(feature = "local")]
+    Local(String),
     /// `builtin:navigator`.
     Navigator,
 }
@@ -47,8 +51,9 @@ pub enum ModelSpec {
 const OTHERS: [(&str, &str); 2] = [("script", "script:FILE"), ("builtin", "builtin:navigator")];
 
 /// Providers of other wires, with a way to their models all the same.
-const ELSEWHERE: [(&str, &str); 2] = [
+const ELSEWHERE: &[(&str, &str)] = &[
     ("acp", "reach the agent's model under its provider's name"),
+    #[cfg(not(feature = "local"))]
     (
         "local",
         "serve the model with llama.cpp or Ollama and name it http://127.0.0.1:8080/v1#NAME or ollama:NAME",
@@ -115,6 +120,8 @@ impl ModelSpec {
                 name,
             }),
             "script" => Ok(ModelSpec::Script(name)),
+            #[cfg(feature = "local")]
+            "local" => Ok(ModelSpec::Local(name)),
             _ if name == "navigator" => Ok(ModelSpec::Navigator),
             _ => Err(unsupported(format!(
                 "there is no builtin:{name}; the only one is builtin:navigator"
@@ -136,7 +143,7 @@ impl ModelSpec {
                 target
             }
             ModelSpec::Endpoint { url, name } => Target::endpoint(url, name, env),
-            ModelSpec::Script(_) | ModelSpec::Navigator => return Ok(None),
+            _ => return Ok(None),
         };
         match target.missing_key() {
             Some(variable) => {
@@ -169,6 +176,8 @@ impl ModelSpec {
         }
         match self {
             ModelSpec::Script(file) => Ok(Arc::new(ScriptModel::open(file)?)),
+            #[cfg(feature = "local")]
+            ModelSpec::Local(file) => Ok(Arc::new(crate::local::LocalModel::open(file)?)),
             _ => Ok(Arc::new(Navigator::new())),
         }
     }
@@ -315,6 +324,7 @@ impl Target {
         options.max_tools = settings.max_tools.or(options.max_tools);
         options.load_route = settings.load_route.unwrap_or(LoadRoute::Append);
         options.final_round = settings.final_round.unwrap_or(options.final_round);
+        options.idle = idle(settings, options.idle);
         options.extra = settings.extra.clone().into_iter().collect();
         let model: Arc<dyn Model> = Arc::new(RemoteModel::new(options)?);
         Ok(match settings.tools {
@@ -337,6 +347,7 @@ impl Target {
         options.load_route = settings.load_route.unwrap_or(options.load_route);
         options.final_round = settings.final_round.or(options.final_round);
         options.forward_images = settings.images;
+        options.idle = idle(settings, options.idle);
         options.extra = settings.extra.clone().into_iter().collect();
         let model = ChatModel::new(options)?;
         Ok(match settings.tools.unwrap_or_default() {
@@ -345,6 +356,10 @@ impl Target {
             Calls::Detect => Arc::new(TextTools::detecting(model)),
         })
     }
+}
+
+fn idle(settings: &Settings, default: Duration) -> Duration {
+    settings.idle_seconds.map_or(default, Duration::from_secs)
 }
 
 fn is_local(url: &str) -> bool {
@@ -367,6 +382,8 @@ impl fmt::Display for ModelSpec {
                 write!(f, "{}#{name}", crate::http::shown_url(url))
             }
             ModelSpec::Script(file) => write!(f, "script:{file}"),
+            #[cfg(feature = "local")]
+            ModelSpec::Local(file) => write!(f, "local:{file}"),
             ModelSpec::Navigator => f.write_str("builtin:navigator"),
         }
     }
@@ -438,7 +455,7 @@ fn unknown(provider: &str, profiles: &Profiles) -> String {
         _ => usize::MAX,
     };
     let named = profiles.providers().map(|(name, _)| name);
-    let others = OTHERS.iter().chain(&ELSEWHERE).map(|(word, _)| *word);
+    let others = OTHERS.iter().chain(ELSEWHERE).map(|(word, _)| *word);
     let close = named
         .chain(others)
         .min_by_key(|word| distance(word, provider));

@@ -5,7 +5,7 @@
 //! other. A result is only ever what a tool gave: what the model writes in the form
 //! of one is cut off, with all that it built on it.
 
-mod markup;
+pub(crate) mod markup;
 mod visible;
 
 use std::sync::Arc;

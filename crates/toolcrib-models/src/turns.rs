@@ -4,9 +4,12 @@
 //! into one turn, so that neither an empty reply nor several results in a row put
 //! two turns of one role beside each other, which strict servers refuse.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use toolcrib_core::{HistoryItem, Message, Request};
+use toolcrib_core::{HistoryItem, Message, Request, ToolName, ToolSpec, TurnPlan};
+
+use crate::deferral::deferred;
 
 /// What stands for a message in which there is nothing to send: servers refuse
 /// empty text.
@@ -21,6 +24,8 @@ pub(crate) struct Turn {
     pub(crate) model: bool,
     /// Each not empty.
     pub(crate) pieces: Vec<Arc<[u8]>>,
+    /// Which entries of the transcript it is made of.
+    pub(crate) items: Range<usize>,
 }
 
 /// The turns of a request; the first is the user's.
@@ -36,14 +41,19 @@ pub(crate) fn turns(
             turns.push(Turn {
                 model: false,
                 pieces: vec![opening.into()],
+                items: 0..0,
             });
         }
         let piece = render(at, item);
         match turns.last_mut() {
-            Some(last) if last.model == model => last.pieces.push(piece),
+            Some(last) if last.model == model => {
+                last.pieces.push(piece);
+                last.items.end = at + 1;
+            }
             _ => turns.push(Turn {
                 model,
                 pieces: vec![piece],
+                items: at..at + 1,
             }),
         }
     }
@@ -72,5 +82,35 @@ impl Items {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// Tools that a transcript has brought so far.
+#[derive(Debug, Default)]
+pub(crate) struct Brought<'a>(Vec<&'a ToolName>);
+
+impl<'a> Brought<'a> {
+    /// What these entries bring: deferred tools that results among them loaded, those
+    /// brought before left out, and those that there are no longer.
+    pub(crate) fn by<'p>(
+        &mut self,
+        plan: &'p TurnPlan,
+        items: &'a [Arc<HistoryItem>],
+    ) -> Vec<&'p Arc<ToolSpec>> {
+        let mut new = Vec::new();
+        for item in items {
+            let Message::Tool(result) = &***item else {
+                continue;
+            };
+            for name in &result.loaded {
+                if let Some(spec) = deferred(plan, name)
+                    && !self.0.contains(&name)
+                {
+                    self.0.push(name);
+                    new.push(spec);
+                }
+            }
+        }
+        new
     }
 }

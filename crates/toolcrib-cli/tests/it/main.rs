@@ -7,6 +7,7 @@ mod chat;
 mod eval_ask;
 mod graph;
 mod killed;
+mod models;
 mod sessions;
 mod signals;
 mod tools;

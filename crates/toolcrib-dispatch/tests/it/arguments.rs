@@ -215,3 +215,26 @@ fn extra_fields_of_a_call_survive() {
     };
     assert_eq!(dispatcher.prepare(&unknown).call.extra, signed.extra);
 }
+
+#[test]
+fn p29_a_tool_gets_arguments_in_its_own_words() {
+    let schema = r#"{"type":"object","properties":{"StartTime<":{"type":"string"},"limit":{"type":"integer"},"cursor":{"type":["string","null"]}}}"#;
+    let schema = toolcrib_core::Schema::parse(schema).unwrap();
+    let sent = schema.fit(toolcrib_core::ToolDialect::Anthropic);
+    let sent: serde_json::Value = serde_json::from_str(sent.wire()).unwrap();
+    let name = sent["properties"].as_object().unwrap().keys().next();
+    let name = name.unwrap().clone();
+    let tool = FakeTool::echo("find").with_spec(|mut spec| {
+        spec.input_schema = schema;
+        spec
+    });
+    let record = tool.record();
+    let dispatcher = dispatcher([tool]);
+    let written = format!(r#"{{"{name}":"2026","limit":null,"cursor":null}}"#);
+    let call = call("1", "find", &written);
+    let (outcomes, _) = run(&dispatcher, std::slice::from_ref(&call));
+    assert_eq!(text(&outcomes[0]), r#"{"StartTime<":"2026","cursor":null}"#);
+    assert_eq!(record.all(), [r#"{"StartTime<":"2026","cursor":null}"#]);
+    // The transcript keeps what the model wrote.
+    assert_eq!(&*dispatcher.prepare(&call).call.arguments, written);
+}

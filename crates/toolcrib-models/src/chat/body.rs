@@ -51,6 +51,13 @@ impl Renderer {
         let mut declared = Declared::default();
         let mut images = false;
         for (at, item) in items.iter().enumerate() {
+            if self.dialect.merges_users
+                && let Some(merged) = merged(&items[..=at])
+            {
+                parts.pop();
+                parts.push(merged);
+                continue;
+            }
             parts.push(self.message(item));
             let Message::Tool(result) = &***item else {
                 continue;
@@ -248,6 +255,31 @@ fn choice(out: &mut Vec<u8>, choice: &ToolChoice) {
             out.extend_from_slice(b"}}");
         }
     }
+}
+
+/// The messages of the user that end `items` as one; none where there is only one, or
+/// one of them holds more than text.
+fn merged(items: &[Arc<HistoryItem>]) -> Option<Arc<[u8]>> {
+    let said = |item: &Arc<HistoryItem>| match &***item {
+        Message::User(content) => Some(content.clone()),
+        _ => None,
+    };
+    let mut group: Vec<Vec<Content>> = items.iter().rev().map_while(said).collect();
+    if group.len() < 2 {
+        return None;
+    }
+    group.reverse();
+    let mut text = String::new();
+    for piece in group.iter().flatten() {
+        let Content::Text(piece) = piece else {
+            return None;
+        };
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(piece);
+    }
+    Some(user(&[Content::text(text)]).into())
 }
 
 fn user(content: &[Content]) -> Vec<u8> {

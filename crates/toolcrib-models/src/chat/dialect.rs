@@ -51,6 +51,11 @@ pub(crate) struct Dialect {
     pub(crate) max_tools: Option<usize>,
     /// What the server accepts of names and schemas.
     pub(crate) tools: ToolDialect,
+    /// Whether messages of the user in a row are sent as one: templates of local models
+    /// want turns that alternate.
+    pub(crate) merges_users: bool,
+    /// Whether a prompt that is too long is cut at its beginning without a word.
+    pub(crate) cuts_prompts: bool,
     /// Names the rendering of an assistant message for the model that wrote it.
     pub(crate) own_key: &'static str,
 }
@@ -70,6 +75,8 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: Some(128),
         tools: ToolDialect::OpenAi,
+        merges_users: false,
+        cuts_prompts: false,
         own_key: "chat.assistant.openai",
     },
     Dialect {
@@ -85,6 +92,8 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &["anthropic/", "google/", "mistralai/", "openai/"],
         max_tools: None,
         tools: ToolDialect::OpenAi,
+        merges_users: false,
+        cuts_prompts: false,
         own_key: "chat.assistant.openrouter",
     },
     Dialect {
@@ -99,6 +108,8 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
+        cuts_prompts: true,
         own_key: "chat.assistant.ollama",
     },
     Dialect {
@@ -113,6 +124,8 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
+        cuts_prompts: false,
         own_key: "chat.assistant.llamacpp",
     },
     Dialect {
@@ -127,6 +140,8 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
+        cuts_prompts: false,
         own_key: "chat.assistant.vllm",
     },
     Dialect {
@@ -141,6 +156,8 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
+        cuts_prompts: false,
         own_key: "chat.assistant.lmstudio",
     },
     Dialect {
@@ -155,6 +172,8 @@ static TABLE: [Dialect; 7] = [
         keeps_tools: &[],
         max_tools: None,
         tools: ToolDialect::Local,
+        merges_users: true,
+        cuts_prompts: false,
         own_key: "chat.assistant.generic",
     },
 ];

@@ -51,6 +51,9 @@ impl Assemble for Assembler {
         }
         if let Some(usage) = chunk.usage {
             self.usage = Some(usage.to_owned());
+        } else if chunk.eval_count.is_some() {
+            let whole = String::from_utf8_lossy(data).into_owned();
+            self.usage = RawValue::from_string(whole).ok().or(self.usage.take());
         }
         let first = |choice: &&Choice<'_>| choice.index.unwrap_or(0) == 0;
         if let Some(choice) = chunk

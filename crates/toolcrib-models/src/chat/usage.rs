@@ -9,7 +9,10 @@ use crate::usage::{Count, estimate};
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Wire {
+    /// Or as one local server has it.
+    #[serde(alias = "prompt_eval_count")]
     prompt_tokens: Count,
+    #[serde(alias = "eval_count")]
     completion_tokens: Count,
     prompt_tokens_details: Option<PromptDetails>,
     completion_tokens_details: Option<CompletionDetails>,
@@ -101,6 +104,8 @@ mod tests {
             check(r#"{"prompt_cache_hit_tokens":3}"#, None).0.cached,
             Some(3)
         );
+        let native = check(r#"{"prompt_eval_count":9,"eval_count":4}"#, None).0;
+        assert_eq!((native.input, native.output), (Some(9), Some(4)));
         assert_eq!(check(r#"{"cost":0}"#, None).1, Some(Cost::reported(0.0)));
     }
 

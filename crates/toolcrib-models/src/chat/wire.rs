@@ -22,6 +22,9 @@ pub(super) struct Chunk<'a> {
     pub(super) choices: Option<Vec<Choice<'a>>>,
     #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
+    /// One local server counts beside the choices.
+    #[serde(borrow, default)]
+    pub(super) eval_count: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]

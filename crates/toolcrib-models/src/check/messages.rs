@@ -120,6 +120,7 @@ fn messages(body: &Map<String, Value>, names: &[(String, String)], report: &mut 
     let mut pairing = Pairing::default();
     let mut calls_before = false;
     for (at, message) in messages.iter().enumerate() {
+        let last = at + 1 == messages.len();
         let at = format!("messages[{at}]");
         let role = text(message, "role").unwrap_or_default();
         if !["user", "assistant", "system"].contains(&role) {
@@ -157,14 +158,19 @@ fn messages(body: &Map<String, Value>, names: &[(String, String)], report: &mut 
                     call(&at, block, report);
                     pairing.call(&at, text(block, "id"), report);
                 }
+                Some("tool_addition") => {
+                    let tool = block.get("tool").unwrap_or(&Value::Null);
+                    let name = text(tool, "name").unwrap_or_default();
+                    if role != "system" || !names.iter().any(|(_, known)| known == name) {
+                        report.add(at.as_str(), format!("adds {name:?}, which is no tool"));
+                    }
+                }
                 Some(_) => {}
                 None => report.add(at.as_str(), "holds a block without a type"),
             }
             others = true;
         }
-        if role == "user" {
-            pairing.settle(&at, report);
-        } else if !pairing.open.is_empty() && at.ends_with(&format!("[{}]", messages.len() - 1)) {
+        if role == "user" || last {
             pairing.settle(&at, report);
         }
     }

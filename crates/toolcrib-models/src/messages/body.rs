@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use toolcrib_core::{
     AssistantMessage, Block, Content, HistoryItem, Message, Request, Str, ToolCall, ToolChoice,
-    ToolName, TurnPlan,
+    ToolName, ToolSpec, TurnPlan,
 };
 
 use crate::deferral::{self, call_id};
 use crate::json::{is_object, members, quote};
-use crate::turns::{EMPTY, Items, Turn, turns};
+use crate::turns::{Brought, EMPTY, Items, Turn, turns};
 
 /// Most marks that a request may carry.
 const MARKS: usize = 4;
@@ -32,6 +32,8 @@ pub(crate) struct Renderer {
     pub(crate) id: Str,
     /// Whether deferred definitions are sent and loads are references.
     pub(crate) native: bool,
+    /// Whether loads are said in messages of their own instead of in results.
+    pub(crate) additions: bool,
     pub(crate) output_limit: Option<u64>,
 }
 
@@ -72,6 +74,7 @@ impl Renderer {
         }
         body.extend_from_slice(b"\"messages\":[");
         let marked = marked(&turns, marks);
+        let mut brought = Brought::default();
         for (at, turn) in turns.iter().enumerate() {
             if at > 0 {
                 body.push(b',');
@@ -90,6 +93,10 @@ impl Renderer {
                 body.push(b'}');
             }
             body.extend_from_slice(b"]}");
+            if self.additions {
+                let items = &request.history.items()[turn.items.clone()];
+                addition(&mut body, &brought.by(plan, items));
+            }
         }
         body.push(b']');
         if sends_tools {
@@ -131,7 +138,9 @@ impl Renderer {
             }
             // A reference to a tool that is gone would be refused, so these depend on
             // the plan; there are few.
-            Message::Tool(result) if self.native && !result.loaded.is_empty() => {
+            Message::Tool(result)
+                if self.native && !self.additions && !result.loaded.is_empty() =>
+            {
                 let known = |name: &&ToolName| deferral::deferred(plan, name).is_some();
                 let loaded: Vec<&ToolName> = result.loaded.iter().filter(known).collect();
                 deferral::messages_result(result, &loaded).into()
@@ -181,6 +190,26 @@ fn marked(turns: &[Turn], marks: usize) -> Vec<usize> {
 /// strings may hold too, so this is never less than the truth.
 fn count(piece: &[u8]) -> usize {
     1 + memchr::memmem::find_iter(piece, b"},{\"type\":").count()
+}
+
+/// A message that offers tools from here on.
+fn addition(out: &mut Vec<u8>, tools: &[&Arc<ToolSpec>]) {
+    if tools.is_empty() {
+        return;
+    }
+    let mut blocks = Items::default();
+    for spec in tools {
+        blocks.with(|out| {
+            out.extend_from_slice(
+                br#"{"type":"tool_addition","tool":{"type":"tool_reference","name":"#,
+            );
+            quote(out, spec.name.as_str());
+            out.extend_from_slice(b"}}");
+        });
+    }
+    out.extend_from_slice(br#",{"role":"system","content":["#);
+    out.extend_from_slice(&blocks.0);
+    out.extend_from_slice(b"]}");
 }
 
 fn choice(out: &mut Vec<u8>, choice: &ToolChoice) {

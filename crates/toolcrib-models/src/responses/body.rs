@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use toolcrib_core::{
     AssistantMessage, Block, Content, HistoryItem, Message, RawJson, Request, Str, ToolCall,
-    ToolChoice, ToolName, ToolResult,
+    ToolChoice, ToolName, ToolResult, ToolSpec,
 };
 
 use crate::deferral;
 use crate::json::{self, is_object, members, quote};
-use crate::turns::{EMPTY, Items, NO_OUTPUT};
+use crate::turns::{Brought, EMPTY, Items, NO_OUTPUT};
 
 /// What the bytes depend on besides the request.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Renderer {
     pub(crate) id: Str,
     /// Whether deferred functions are sent and searched for.
     pub(crate) native: bool,
+    /// Whether what was loaded is added where it was.
+    pub(crate) additions: bool,
 }
 
 /// What every body begins with, up to the tools. Without the encrypted reasoning a
@@ -76,6 +78,14 @@ impl Renderer {
 
     fn tools(&self, request: &Request<'_>) -> Arc<[u8]> {
         let plan = request.plan;
+        if self.additions {
+            let unreferenced = deferral::unreferenced(plan, request.history);
+            let loaded = plan.loaded_tools().iter();
+            let loaded = loaded.filter(|spec| unreferenced.contains(&&spec.name));
+            let mut fixed = [plan.eager_tools(), plan.loader_tools()].concat();
+            fixed.extend(loaded.cloned());
+            return deferral::responses_array(&fixed).into();
+        }
         if !self.native {
             let render = || deferral::responses_array(plan.tools());
             return plan.rendered.get_or_render("responses.tools", render);
@@ -108,7 +118,9 @@ impl Renderer {
         let mut items: Vec<Arc<[u8]>> = Vec::new();
         // Ids of calls that were searches on the wire.
         let mut searches: Vec<&str> = Vec::new();
-        for item in request.history.items() {
+        let mut brought = Brought::default();
+        let history = request.history.items();
+        for (at, item) in history.iter().enumerate() {
             match &***item {
                 Message::Assistant(message) => {
                     let own = message.model == self.id;
@@ -129,6 +141,10 @@ impl Renderer {
                 Message::Tool(result) => {
                     let render = || output(result);
                     items.push(item.rendered.get_or_render("responses.tool", render));
+                    if self.additions {
+                        let tools = brought.by(request.plan, &history[at..=at]);
+                        items.extend(addition(&tools));
+                    }
                 }
                 Message::User(content) => {
                     let render = || user(content);
@@ -142,6 +158,18 @@ impl Renderer {
         }
         items
     }
+}
+
+/// An item that offers tools from here on.
+fn addition(tools: &[&Arc<ToolSpec>]) -> Option<Arc<[u8]>> {
+    if tools.is_empty() {
+        return None;
+    }
+    let tools: Vec<Arc<ToolSpec>> = tools.iter().map(|spec| Arc::clone(spec)).collect();
+    let mut out = br#"{"type":"additional_tools","role":"developer","tools":"#.to_vec();
+    out.extend_from_slice(&deferral::responses_array(&tools));
+    out.push(b'}');
+    Some(out.into())
 }
 
 fn assistant(item: &HistoryItem, message: &AssistantMessage, own: bool) -> Arc<[u8]> {

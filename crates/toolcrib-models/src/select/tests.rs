@@ -79,6 +79,7 @@ fn what_cannot_be_reached_says_what_can() {
         "acp:agent",
         "this build does not speak acp; reach the agent's model under its provider's name",
     );
+    #[cfg(not(feature = "local"))]
     check(
         "local:model.gguf",
         "this build does not speak local; serve the model with llama.cpp or Ollama and name it http://127.0.0.1:8080/v1#NAME or ollama:NAME",
@@ -87,6 +88,7 @@ fn what_cannot_be_reached_says_what_can() {
         "olama:m",
         "there is no provider \"olama\"; did you mean ollama?",
     );
+    #[cfg(not(feature = "local"))]
     check(
         "gpt-5-mini",
         "there is no provider \"gpt-5-mini\"; write anthropic:NAME, gemini:NAME, llamacpp:NAME, lmstudio:NAME, ollama:NAME, openai:NAME, openrouter:VENDOR/NAME, vllm:NAME, script:FILE, builtin:navigator or http://HOST/v1#NAME",

@@ -30,15 +30,15 @@ pub(super) const OPENERS: [&str; 12] = [
 
 /// A reply taken apart.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Parsed {
-    pub(super) text: String,
-    pub(super) thinking: String,
+pub(crate) struct Parsed {
+    pub(crate) text: String,
+    pub(crate) thinking: String,
     /// Names and argument texts, in order.
-    pub(super) calls: Vec<(String, String)>,
+    pub(crate) calls: Vec<(String, String)>,
 }
 
 /// Takes a reply apart.
-pub(super) fn parse(text: &str, plan: &TurnPlan) -> Parsed {
+pub(crate) fn parse(text: &str, plan: &TurnPlan) -> Parsed {
     let mut parsed = Parsed::default();
     let whole = think(text, &mut parsed);
     if let Some(calls) = alone(whole, plan) {

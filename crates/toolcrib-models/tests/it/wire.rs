@@ -216,3 +216,44 @@ fn what_cannot_work_is_refused_before_it_is_sent() {
             .starts_with("unusable base URL: it must begin with http")
     );
 }
+
+#[test]
+fn p04_a_choice_that_the_server_did_not_enforce_is_told() {
+    let named = ToolChoice::Named(toolcrib_core::ToolName::parse("list").unwrap());
+    let history: History = [Message::user("Hi")].into_iter().collect();
+    for (answer, choice, told) in [
+        (good(), ToolChoice::Required, true),
+        (calls("null"), ToolChoice::Required, false),
+        (calls("null"), named, true),
+        (good(), ToolChoice::Auto, false),
+    ] {
+        let server = ByteServer::start([answer]).unwrap();
+        let model = ChatModel::new(options(&server)).unwrap();
+        let seen = ask_with(&model, &history, &choice);
+        let expected = "the server did not enforce the tool choice";
+        let other = Finish::Other(expected.into());
+        assert_eq!(seen.reply().finish == other, told, "{choice:?}");
+    }
+}
+
+#[test]
+fn p16_questions_in_a_row_are_one_where_turns_must_alternate() {
+    let said = ["One.", "Two.", "Three."];
+    let history: History = said.map(Message::user).into_iter().collect();
+    for (vendor, expected) in [
+        (Vendor::LlamaCpp, vec!["One.\n\nTwo.\n\nThree."]),
+        (Vendor::OpenAi, said.to_vec()),
+    ] {
+        let server = ByteServer::start([good()]).unwrap();
+        let mut options = options(&server);
+        options.vendor = vendor;
+        let model = ChatModel::new(options).unwrap();
+        ask_with(&model, &history, &ToolChoice::Auto).reply();
+        let body = server.received()[0].json();
+        let texts: Vec<&str> = body["messages"].as_array().unwrap()[1..]
+            .iter()
+            .map(|message| message["content"].as_str().unwrap())
+            .collect();
+        assert_eq!(texts, expected);
+    }
+}

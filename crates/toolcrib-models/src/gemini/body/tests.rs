@@ -10,12 +10,12 @@ fn renderer() -> Renderer {
     }
 }
 
-const THOUGHT: &str = r#"{"text":"Hm\u00fc","thought":true,"thoughtSignature":"S+/=="}"#;
+const THOUGHT: &str = r#"{"text":"Hm\u00fc","thought":true,"thoughtSignature":"UytA"}"#;
 
 fn transcript() -> History {
     let native = Native {
         reasoning: THOUGHT,
-        extra: Some(r#"{"id":"g1","thoughtSignature":"Q=="}"#),
+        extra: Some(r#"{"id":"g1","thoughtSignature":"UQ=="}"#),
         search: None,
     };
     samples::transcript("gemini:g", &native)

@@ -8,6 +8,7 @@ fn renderer() -> Renderer {
         head: head("claude", &[]),
         id: "anthropic:claude".into(),
         native: true,
+        additions: false,
         output_limit: Some(64_000),
     }
 }
@@ -162,4 +163,19 @@ fn p16_a_transcript_that_begins_with_the_model_is_opened() {
     let value: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(value["messages"].as_array().unwrap().len(), 3);
     assert!(value.get("system").is_none() && value.get("tools").is_none());
+}
+
+#[test]
+fn p26_when_asked_a_load_is_a_message_of_its_own() {
+    let (plan, history) = (samples::plan(), transcript());
+    let renderer = Renderer {
+        additions: true,
+        ..renderer()
+    };
+    let body = renderer.body(&request(&plan, &history, &ToolChoice::Auto));
+    let text = shown(ToolDialect::Anthropic, &body);
+    let added = r#"{"role":"system","content":[{"type":"tool_addition","tool":{"type":"tool_reference","name":"mail"}}]}"#;
+    assert_eq!(text.matches(added).count(), 1, "{text}");
+    assert!(!text.contains("tool_name") && text.contains("defer_loading"));
+    insta::assert_snapshot!("additions", text);
 }

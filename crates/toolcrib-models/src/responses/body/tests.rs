@@ -8,6 +8,7 @@ fn renderer(native: bool) -> Renderer {
         head: head("gpt", &[]),
         id: "openai:gpt".into(),
         native,
+        additions: false,
     }
 }
 
@@ -87,4 +88,32 @@ fn p04_choices_are_mapped() {
         assert_eq!(value["tool_choice"].to_string(), expected);
         shown(ToolDialect::OpenAi, &body);
     }
+}
+
+#[test]
+fn p26_when_asked_a_load_is_an_item_of_its_own() {
+    let (plan, history) = (samples::plan(), transcript());
+    let renderer = Renderer {
+        additions: true,
+        id: "openai:other".into(),
+        ..renderer(false)
+    };
+    let body = renderer.body(&request(&plan, &history, &ToolChoice::Auto));
+    let text = shown(ToolDialect::OpenAi, &body);
+    let value: Value = serde_json::from_slice(&body).unwrap();
+    let names = |tools: &Value| -> Vec<String> {
+        let tools = tools.as_array().unwrap().iter();
+        tools
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&value["tools"]), ["list", "read", "tool_search"]);
+    let input = value["input"].as_array().unwrap();
+    let at = input
+        .iter()
+        .position(|item| item["type"] == "additional_tools");
+    let at = at.unwrap();
+    assert_eq!(names(&input[at]["tools"]), ["mail"]);
+    assert_eq!(input[at - 1]["type"], "function_call_output");
+    insta::assert_snapshot!("additions", text);
 }

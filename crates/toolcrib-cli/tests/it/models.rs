@@ -1,0 +1,185 @@
+//! `toolcrib models` and `toolcrib doctor`.
+
+use toolcrib_testkit::{Answer, ByteServer, Received};
+
+use crate::world::{Ran, World, ran};
+
+const KEY: &str = "sk-very-secret";
+
+fn table(world: &World, text: &str) {
+    let dir = world.home().join(".config/toolcrib");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("models.toml"), text).unwrap();
+}
+
+/// A table in which nothing but `mine` is in reach of this machine.
+fn mine(world: &World, server: &ByteServer, more: &str) {
+    let dead = ByteServer::unused_address().unwrap();
+    let mut text = format!(
+        "[providers.mine]\nwire = 'chat'\nhabits = 'vllm'\nbase_url = '{}'\nkey_variable = 'MINE_KEY'\n{more}",
+        server.url("/v1")
+    );
+    for local in ["llamacpp", "lmstudio", "ollama", "vllm"] {
+        text.push_str(&format!(
+            "[providers.{local}]\nbase_url = 'http://{dead}/v1'\n"
+        ));
+    }
+    table(world, &text);
+}
+
+fn with_key(world: &World, args: &[&str]) -> Ran {
+    let mut command = world.command();
+    let ran = ran(command.env("MINE_KEY", KEY).args(args).output().unwrap());
+    assert!(!ran.stdout.contains(KEY) && !ran.stderr.contains(KEY));
+    ran
+}
+
+fn lists(models: &'static str) -> ByteServer {
+    ByteServer::serve(move |request: &Received| {
+        if request.header("authorization") != Some("Bearer sk-very-secret") {
+            return Answer::json(401, r#"{"error":{"message":"who are you?"}}"#);
+        }
+        assert_eq!(request.target, "/v1/models");
+        Answer::json(200, models)
+    })
+    .unwrap()
+}
+
+#[test]
+fn models_says_what_is_in_reach_and_what_would_be_asked() {
+    let world = World::sample();
+    let server = lists(r#"{"data":[{"id":"b"},{"id":"a"}]}"#);
+    mine(&world, &server, "");
+    let ran = with_key(&world, &["models"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let text = &ran.stdout;
+    assert!(text.starts_with("Asked without --model: builtin:navigator (neither"));
+    assert!(text.contains("reachable: a, b"), "{text}");
+    assert!(text.contains("no key: set ANTHROPIC_API_KEY"), "{text}");
+    assert!(text.contains("not running"), "{text}");
+
+    world.file("toolcrib.toml", "model = 'mine:a'\n");
+    assert_eq!(world.run(&["trust", "--yes"]).code, Some(0));
+    let ran = with_key(&world, &["models", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["chosen"]["model"], "mine:a");
+    let providers = value["providers"].as_array().unwrap();
+    let own = providers.iter().find(|row| row["provider"] == "mine");
+    assert_eq!(own.unwrap()["models"], serde_json::json!(["a", "b"]));
+}
+
+#[test]
+fn models_explains_one_model_and_names_mistakes_of_the_table() {
+    let world = World::sample();
+    let ran = world.run(&["models", "anthropic:claude-sonnet-4-5"]);
+    insta::assert_snapshot!(ran.stdout);
+    let ran = world.run(&["models", "antropic:x"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.complaint().ends_with("did you mean anthropic?"));
+    table(&world, "[[models]]\nmatch = 'a:b'\nwindw = 3\n");
+    for args in [
+        &["models"][..],
+        &["doctor"],
+        &["ask", "--model", "ollama:m", "q"],
+    ] {
+        let ran = world.run(args);
+        assert_eq!(ran.code, Some(2), "{args:?}");
+        let complaint = ran.complaint();
+        assert!(
+            complaint.contains("models.toml: models[0]: unknown field `windw`"),
+            "{complaint}"
+        );
+    }
+}
+
+#[test]
+fn p36_doctor_tells_what_to_do_and_shows_no_key() {
+    let world = World::sample();
+    let server = lists("{}");
+    mine(&world, &server, "");
+    let ran = with_key(&world, &["doctor"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("answers, MINE_KEY set, 0 models"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout
+            .contains("note  openai: no key; set OPENAI_API_KEY to use it")
+    );
+
+    // A key that is refused, a proxy that is none, a clock that is off.
+    let ran = world.run(&["doctor"]);
+    assert_eq!(ran.code, Some(1));
+    let refused = "answered HTTP 401: who are you?; check the API key and what it may use";
+    assert!(ran.stdout.contains(refused), "{}", ran.stdout);
+    let mut command = world.command();
+    command
+        .env("HTTPS_PROXY", "nonsense://x")
+        .env("MINE_KEY", KEY);
+    let ran = crate::world::ran(command.arg("doctor").output().unwrap());
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.stdout
+            .contains("fix   HTTPS_PROXY is no address of a proxy")
+    );
+    let late = ByteServer::serve(|_| {
+        Answer::json(200, "{}").header("date", "Mon, 30 Nov 1998 10:00:00 GMT")
+    })
+    .unwrap();
+    mine(&world, &late, "");
+    let ran = with_key(&world, &["doctor"]);
+    assert!(
+        ran.stdout.contains("minutes apart; set the clock"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(ran.code, Some(1));
+}
+
+#[test]
+fn doctor_probes_only_when_asked_to() {
+    let world = World::sample();
+    let reply = |call: &'static str| {
+        ByteServer::serve(move |request: &Received| {
+            if request.method == "GET" {
+                return Answer::json(200, r#"{"data":[]}"#);
+            }
+            Answer::sse([call, r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#]).done()
+        })
+        .unwrap()
+    };
+    let calls = reply(
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"say","arguments":"{\"word\":\"hello\"}"}}]}}]}"#,
+    );
+    mine(&world, &calls, "");
+    let ran = world.run(&["doctor"]);
+    assert!(
+        calls.received().iter().all(|r| r.method == "GET"),
+        "{}",
+        ran.stdout
+    );
+    let ran = world.run(&["doctor", "--probe", "--model", "mine:m"]);
+    assert!(
+        ran.stdout.contains("ok    mine:m calls tools"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(ran.code, Some(0));
+    let talks = reply(r#"{"choices":[{"delta":{"content":"Hello!"}}]}"#);
+    mine(&world, &talks, "");
+    let ran = world.run(&["doctor", "--probe", "--model", "mine:m"]);
+    assert!(
+        ran.stdout
+            .contains("fix   mine:m answered without calling its tool"),
+        "{}",
+        ran.stdout
+    );
+    let ran = world.run(&["doctor", "--probe"]);
+    assert!(
+        ran.stdout.contains("fix   no model to probe"),
+        "{}",
+        ran.stdout
+    );
+}
