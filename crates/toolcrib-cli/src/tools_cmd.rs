@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::json;
-use toolcrib_agent::Agent;
-use toolcrib_core::{Mode, Registry, ToolDialect, Visibility};
-use toolcrib_models::Navigator;
-use toolcrib_surface::{Search, SurfacePolicy, SurfaceReport, ToolDoc, ToolIndex};
+use toolcrib_core::{LoadRoute, Mode, Registry, ToolDialect, ToolSpec, Visibility};
+use toolcrib_surface::{
+    Inventory, Search, Shelf, Surface, SurfacePolicy, SurfaceReport, SurfaceState, ToolDoc,
+    ToolIndex, ToolSearch,
+};
 
 use crate::args::ToolsArgs;
 use crate::described::{self, Quarantined};
@@ -26,24 +27,51 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<Status, CliError> {
         print(&rendered(&registry, &quarantined, dialect));
         return Ok(Status::Success);
     }
-    let agent = Agent::builder(Arc::new(Navigator::new()))
-        .tools(Arc::clone(&registry))
-        .visibility(Visibility {
-            mode: Mode::Auto,
-            ..Visibility::default()
-        })
-        .surface(SurfacePolicy::default())
-        .build()
-        .map_err(CliError::failed)?;
-    let report = agent
-        .surface_report()
-        .ok_or_else(|| CliError::failed("the surface gave no report"))?;
+    let report = surface(Registry::clone(&registry)).report_by(&count);
     print(&if args.json {
         as_json(&report, &quarantined)
     } else {
         as_text(&report, &quarantined)
     });
     Ok(Status::Success)
+}
+
+/// What a model about which nothing is known sees in its first turn.
+fn surface(mut registry: Registry) -> Surface {
+    // A name that is taken stays with who has it; the report then says so.
+    let _ = registry.insert(Arc::new(ToolSearch::new(Shelf::new())));
+    let seen = Visibility {
+        mode: Mode::Auto,
+        ..Visibility::default()
+    };
+    let policy = SurfacePolicy::default();
+    let inventory = Inventory::build(&registry, &seen, &policy, None, LoadRoute::Append);
+    Surface::of(&Arc::new(inventory), &SurfaceState::default())
+}
+
+/// By whose count the tokens of a report are.
+const COUNTED_BY: &str = if cfg!(feature = "o200k") {
+    "o200k_base"
+} else {
+    "estimate"
+};
+
+/// Tokens of a definition as chat completions render it.
+#[cfg(feature = "o200k")]
+fn count(spec: &ToolSpec) -> usize {
+    let definition = format!(
+        r#"{{"type":"function","function":{{"name":{},"description":{},"parameters":{}}}}}"#,
+        json!(spec.name),
+        json!(spec.description),
+        spec.fitted(ToolDialect::OpenAi).wire(),
+    );
+    let tokens: Vec<u32> = tiktoken_rs::o200k_base_singleton().encode_ordinary_as(&definition);
+    tokens.len()
+}
+
+#[cfg(not(feature = "o200k"))]
+fn count(spec: &ToolSpec) -> usize {
+    toolcrib_surface::definition_tokens(spec)
 }
 
 fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Status {
@@ -136,17 +164,18 @@ fn as_json(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
             .iter()
             .map(|q| json!({ "name": q.name, "reason": q.reason }));
         map.insert("quarantined".to_owned(), left_out.collect());
-        map.insert("counted_by".to_owned(), "estimate".into());
+        map.insert("counted_by".to_owned(), COUNTED_BY.into());
     }
     format!("{value}\n")
 }
 
 fn as_text(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
     let mut text = format!(
-        "{} tools of {} sources, {} tokens when all are sent (estimated)\n",
+        "{} tools of {} sources, {} tokens when all are sent (counted by {})\n",
         report.tools,
         report.sources.len(),
-        report.eager_tokens
+        report.eager_tokens,
+        COUNTED_BY.trim_end_matches("_base")
     );
     let _ = writeln!(
         text,

@@ -24,8 +24,8 @@ mod words;
 use std::sync::Arc;
 
 use toolcrib_core::{
-    AssistantMessage, Block, BoxFuture, Content, Finish, Message, Model, ModelError, ModelProfile,
-    Reply, ReplyEvent, Request, ToolCall, ToolChoice, Usage,
+    AssistantMessage, Block, BoxFuture, Content, Finish, LoadRoute, Message, Model, ModelError,
+    ModelProfile, Reply, ReplyEvent, Request, ToolCall, ToolChoice, Usage,
 };
 
 use notes::Notes;
@@ -44,9 +44,11 @@ impl Navigator {
 
     /// A navigator.
     pub fn new() -> Navigator {
-        Navigator {
-            profile: ModelProfile::new(Navigator::ID),
-        }
+        let mut profile = ModelProfile::new(Navigator::ID);
+        // It gets the plan itself, deferred tools included, so nothing has to be
+        // predicted or loaded for it.
+        profile.load_route = LoadRoute::Native;
+        Navigator { profile }
     }
 }
 

@@ -60,10 +60,19 @@ impl ToolIndex {
         }
         let sources = Sources::build(docs, &weights);
         let listed: Vec<&str> = sources.names.iter().map(|name| &**name).collect();
+        let (meaning, (names, words)) = rayon::join(
+            || table.map(|table| Meaning::build(docs, &sources.of, &weights, table)),
+            || {
+                rayon::join(
+                    || Names::build(docs, &order, &listed),
+                    || Words::build(docs, &weights),
+                )
+            },
+        );
         ToolIndex {
-            names: Names::build(docs, &order, &listed),
-            words: Words::build(docs, &weights),
-            meaning: table.map(|table| Meaning::build(docs, &sources.of, &weights, table)),
+            names,
+            words,
+            meaning,
             docs: docs.to_vec(),
             place,
             sources,

@@ -6,6 +6,8 @@
 //! a tool and query.
 
 use std::fmt;
+
+use rayon::prelude::*;
 use toolcrib_vectors::{DIMS, Table, Vector, VectorSet};
 
 use crate::doc::without_hash;
@@ -31,34 +33,25 @@ impl Meaning {
         table: &'static Table,
     ) -> Meaning {
         let count = of.iter().max().map_or(0, |most| *most as usize + 1);
-        let mut sources: Vec<Option<Vector>> = vec![None; count];
-        let mut tools = VectorSet::with_capacity(docs.len());
-        let mut text = String::new();
+        let mut first: Vec<Option<&ToolDoc>> = vec![None; count];
         for (doc, &source) in docs.iter().zip(of) {
-            let source = sources[source as usize].get_or_insert_with(|| {
-                text.clear();
-                spaced(&doc.source, &mut text);
-                text.push_str(": ");
-                text.push_str(first_sentence(&doc.source_description));
-                table.embed(&text)
-            });
-            text.clear();
-            spaced(without_hash(doc.local_name()), &mut text);
-            text.push_str(": ");
-            let name = text.len();
-            text.push_str(first_sentence(&doc.description));
-            let short = table.embed(&text);
-            text.truncate(name);
-            for word in doc.description.split_whitespace().take(BODY_WORDS) {
-                text.push_str(word);
-                text.push(' ');
-            }
-            for argument in doc.argument_names().take(ARGUMENTS) {
-                spaced(argument, &mut text);
-                text.push(' ');
-            }
-            let tool = mix(&short, &table.embed(&text), weights.long_text);
-            tools.push(&mix(&tool, source, weights.source_text));
+            first[source as usize].get_or_insert(doc);
+        }
+        let sources: Vec<Vector> = first
+            .par_iter()
+            .map(|doc| doc.map_or(Vector::ZERO, |doc| of_source(doc, table)))
+            .collect();
+        let vectors: Vec<Vector> = docs
+            .par_iter()
+            .zip(of)
+            .map_init(String::new, |text, (doc, &source)| {
+                let tool = of_tool(doc, weights, table, text);
+                mix(&tool, &sources[source as usize], weights.source_text)
+            })
+            .collect();
+        let mut tools = VectorSet::with_capacity(docs.len());
+        for vector in &vectors {
+            tools.push(vector);
         }
         Meaning { table, tools }
     }
@@ -92,6 +85,35 @@ impl fmt::Debug for Meaning {
             .field("tools", &self.tools.len())
             .finish_non_exhaustive()
     }
+}
+
+/// The meaning of a source's name and first sentence.
+fn of_source(doc: &ToolDoc, table: &Table) -> Vector {
+    let mut text = String::new();
+    spaced(&doc.source, &mut text);
+    text.push_str(": ");
+    text.push_str(first_sentence(&doc.source_description));
+    table.embed(&text)
+}
+
+/// The meaning of a tool, its source left out. `text` is scratch.
+fn of_tool(doc: &ToolDoc, weights: &Weights, table: &Table, text: &mut String) -> Vector {
+    text.clear();
+    spaced(without_hash(doc.local_name()), text);
+    text.push_str(": ");
+    let name = text.len();
+    text.push_str(first_sentence(&doc.description));
+    let short = table.embed(text);
+    text.truncate(name);
+    for word in doc.description.split_whitespace().take(BODY_WORDS) {
+        text.push_str(word);
+        text.push(' ');
+    }
+    for argument in doc.argument_names().take(ARGUMENTS) {
+        spaced(argument, text);
+        text.push(' ');
+    }
+    mix(&short, &table.embed(text), weights.long_text)
 }
 
 /// The direction between two, `share` of the way from the first to the second.

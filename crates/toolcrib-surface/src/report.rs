@@ -5,7 +5,8 @@ use toolcrib_core::LoadRoute;
 
 use crate::catalogue::CatalogueStep;
 
-/// What a model is shown, in numbers. Tokens are estimates, four bytes to a token.
+/// What a model is shown, in numbers. Tokens are as whoever made the report counts
+/// them; by default estimates, four bytes to a token.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SurfaceReport {

@@ -106,6 +106,11 @@ impl Surface {
 
     /// What this surface costs, by source, and why it is as it is.
     pub fn report(&self) -> SurfaceReport {
+        self.report_by(&definition_tokens)
+    }
+
+    /// [`Surface::report`] with another count of a definition's tokens.
+    pub fn report_by(&self, count: &dyn Fn(&ToolSpec) -> usize) -> SurfaceReport {
         let inventory = &self.inventory;
         let mut sources: BTreeMap<&str, SourceReport> = BTreeMap::new();
         for (at, entry) in inventory.entries.iter().enumerate() {
@@ -116,16 +121,17 @@ impl Surface {
             });
             source.tools += 1;
             source.eligible += usize::from(entry.eligible);
-            source.eager_tokens += entry.tokens;
+            let tokens = count(entry.spec());
+            source.eager_tokens += tokens;
             if entry.place == Place::Eager || self.loaded.contains(&at) {
                 source.sent += 1;
-                source.sent_tokens += entry.tokens;
+                source.sent_tokens += tokens;
             } else {
                 source.deferred += 1;
             }
         }
         let sources: Vec<SourceReport> = sources.into_values().collect();
-        let loader_tokens = self.loader().iter().map(|spec| definition_tokens(spec));
+        let loader_tokens = self.loader().iter().map(|spec| count(spec));
         let loader_tokens: usize = loader_tokens.sum();
         let sent: usize = sources.iter().map(|source| source.sent_tokens).sum();
         SurfaceReport {

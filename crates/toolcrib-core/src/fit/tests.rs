@@ -162,9 +162,7 @@ fn p29_arguments_come_back_as_the_tool_has_them() {
         });
         assert_eq!(
             restored(written),
-            Some(
-                json!({"StartTime<": "a", "cursor": null, "page": null, "any": null, "must": null})
-            )
+            Some(json!({"StartTime<": "a", "limit": null, "must": "m"}))
         );
     }
     let fitted = fit(

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
 mod faults;
+mod prefix;
 mod remote;
 mod retries;
 mod secrets;

@@ -29,7 +29,7 @@ fn options(wire: Wire, server: &ByteServer) -> RemoteOptions {
     options
 }
 
-fn text(wire: Wire) -> Answer {
+pub(crate) fn text(wire: Wire) -> Answer {
     match wire {
         Wire::Messages => Answer::sse([
             r#"{"type":"message_start","message":{"usage":{"input_tokens":3,"output_tokens":1}}}"#,

@@ -54,8 +54,14 @@ fn odd_queries_are_answered() {
     }
 }
 
+/// More by `TOOLCRIB_FUZZ_CASES`, for long runs by hand.
+fn cases() -> u32 {
+    let asked = std::env::var("TOOLCRIB_FUZZ_CASES").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(192)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn any_text_is_answered(query in "\\PC{0,120}") {
