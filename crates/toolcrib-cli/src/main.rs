@@ -8,6 +8,8 @@ mod eval_ask;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
+mod mcp_cmd;
+mod mcp_servers;
 mod model;
 mod panics;
 mod place;
@@ -48,6 +50,7 @@ fn run(command: &Command) -> Result<Status, CliError> {
         Command::Eval(args) => eval_cmd::run(args),
         Command::Session(args) => session_cmd::run(args),
         Command::Report(args) => report_cmd::run(args),
+        Command::Mcp(args) => mcp_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
