@@ -1,8 +1,17 @@
 //! The command line as typed: raw values, nothing resolved.
 
+mod mcp;
+mod session;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+pub(crate) use mcp::{McpArgs, McpCommand};
+pub(crate) use session::{
+    ExportFormat, ReportArgs, SessionArgs, SessionCommand, SessionExportArgs, SessionForkArgs,
+    SessionListArgs, SessionReplayArgs, SessionResumeArgs, SessionRmArgs, SessionShowArgs,
+};
 
 /// Answers questions about a repository and shows what its code graph knows.
 #[derive(Debug, Parser)]
@@ -21,6 +30,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Answer a question about a repository, with verified citations
     Ask(AskArgs),
+    /// Talk about a repository: one question after the other, on the same loop
+    Chat(ChatArgs),
     /// Look things up in the repository's code graph
     Graph(GraphArgs),
     /// Show what tools cost a model's prompt, or search them as a model would
@@ -33,6 +44,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show, check and call the configured MCP servers
     Mcp(McpArgs),
+    /// List the models that can be asked, and why one would be
+    Models(ModelsArgs),
+    /// Check keys, endpoints, clock and proxy, and say what to do
+    Doctor(DoctorArgs),
     /// Let this repository's toolcrib.toml choose a model, and its files name MCP servers,
     /// after showing what they say
     Trust(TrustArgs),
@@ -50,7 +65,7 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Vec<String>,
 
-    /// Model to ask: builtin:navigator, openai:NAME, openrouter:NAME, ollama:NAME,
+    /// Model to ask: builtin:navigator, PROVIDER:NAME as `toolcrib models` lists them,
     /// http://HOST/v1#NAME or script:FILE
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
@@ -92,6 +107,12 @@ pub(crate) struct AskArgs {
     pub(crate) no_session: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+}
+
 const ASK_HELP: &str = "\
 Without --model the configured one answers, else the built-in navigator, which needs no key and
 no network: it looks things up and quotes what it finds.
@@ -113,64 +134,6 @@ pub(crate) enum Format {
     Text,
     /// One JSON object a line for each event, the answer last
     Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct McpArgs {
-    /// Read the servers of these files alone: an `mcpServers` object as JSON, or
-    /// [mcp.servers.NAME] as TOML; may be given again
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) config: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-    #[command(subcommand)]
-    pub(crate) what: McpCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum McpCommand {
-    /// List the servers and what is known of them, without starting any
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Start servers, ask what they offer and say what is wrong with them
-    Check {
-        /// Names of servers; all when absent
-        #[arg(value_name = "SERVER")]
-        servers: Vec<String>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// List tools; a server that is not known yet is asked
-    Tools {
-        /// Name of a server; all when absent
-        #[arg(value_name = "SERVER")]
-        server: Option<String>,
-        /// Print one JSON object a line with the definition as received
-        #[arg(long)]
-        json: bool,
-    },
-    /// Call one tool
-    Call {
-        /// The tool: SERVER__TOOL as listed, or SERVER/TOOL
-        #[arg(value_name = "TOOL")]
-        tool: String,
-        /// A JSON object, or `-` to read it from standard input
-        #[arg(value_name = "ARGUMENTS")]
-        arguments: Option<String>,
-        /// Print the result as received
-        #[arg(long)]
-        json: bool,
-    },
-    /// Log in to a server that wants it
-    Login {
-        /// Name of the server
-        #[arg(value_name = "SERVER")]
-        server: String,
-    },
 }
 
 #[derive(Debug, Args)]
@@ -253,135 +216,31 @@ pub(crate) struct EvalSearchArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SessionArgs {
-    #[command(subcommand)]
-    pub(crate) what: SessionCommand,
-}
-
-#[derive(Debug, Subcommand)]
-#[command(after_help = "A SESSION is its name, the beginning or end of it, `last`, or a file.")]
-pub(crate) enum SessionCommand {
-    /// The newest sessions
-    List(SessionListArgs),
-    /// What a session says, row by row
-    Show(SessionShowArgs),
-    /// Ask on in a session
-    Resume(SessionResumeArgs),
-    /// Begin a session with a copy of another's rows
-    Fork(SessionForkArgs),
-    /// Write a session as a readable document or as JSON
-    Export(SessionExportArgs),
-    /// Run a session's recorded calls again, without a model, and compare the results
-    Replay(SessionReplayArgs),
-    /// Remove sessions
-    Rm(SessionRmArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionListArgs {
-    /// How many, the newest first
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
-    /// Print one JSON object a session
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionShowArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION", default_value = "last")]
-    pub(crate) session: String,
-    /// Whole texts instead of their beginnings
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Print the rows as they stand in the file
-    #[arg(long, conflicts_with = "full")]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionResumeArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
-    #[command(flatten)]
-    pub(crate) ask: AskArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionForkArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
-    /// The last line to copy, as `session show` numbers them; all unless given
-    #[arg(long, value_name = "LINE")]
-    pub(crate) at: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// A document for people
-    Markdown,
-    /// One JSON array of all rows
-    Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionExportArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION", default_value = "last")]
-    pub(crate) session: String,
-    /// What to write
-    #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
-    pub(crate) format: ExportFormat,
-    /// Write to this file, which must not exist, instead of standard output
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionReplayArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION", default_value = "last")]
-    pub(crate) session: String,
+pub(crate) struct ModelsArgs {
+    /// Explain what is known of this model instead of listing all
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// More tools, described as JSON Lines, as for `ask`
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) tools: Vec<PathBuf>,
-    /// Run tools that change something, too
+    /// Ask remote providers too, for which a key is set; by default only servers on
+    /// this machine are asked
     #[arg(long)]
-    pub(crate) allow_writes: bool,
-    /// Print one JSON object a call
+    pub(crate) check: bool,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SessionRmArgs {
-    /// Names, parts of names, or files
-    #[arg(value_name = "SESSION", required_unless_present = "older_than")]
-    pub(crate) sessions: Vec<String>,
-    /// All sessions that began longer ago than this, such as 30d
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) older_than: Option<std::time::Duration>,
-    /// Remove without asking
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// Names, parts of names, `last`, or files
-    #[arg(value_name = "SESSION", default_value = "last")]
-    pub(crate) sessions: Vec<String>,
-    /// The newest N sessions instead
-    #[arg(long, value_name = "N", conflicts_with = "sessions")]
-    pub(crate) newest: Option<usize>,
-    /// Print one JSON object a session, and one with the sum
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Also let this model call a tiny tool, which may cost a little
     #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) probe: bool,
+    /// Model to probe instead of the configured one
+    #[arg(long, short, value_name = "MODEL", requires = "probe")]
+    pub(crate) model: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 
 mod ask;
 mod bad_input;
+mod chat;
 mod eval_ask;
 mod graph;
 mod killed;

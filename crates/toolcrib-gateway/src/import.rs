@@ -1,0 +1,73 @@
+//! Taking over the servers that other clients are configured with.
+//!
+//! [`survey`] reads their files, [`Plan::new`] says what would be written, [`apply`]
+//! writes it with backups, [`undo`] puts every byte back. Nothing but [`apply`] and
+//! [`undo`] changes a file. Edits are made on the text, so that comments and layout
+//! outside the edited entries stay; secrets stay in the file where they are (see
+//! [`carry`]). It starts no server and knows no protocol.
+
+mod backup;
+mod carry;
+mod client;
+mod entry;
+mod json_text;
+mod plan;
+mod secret;
+mod survey;
+mod variables;
+
+pub use backup::{Applied, Undone, apply, undo};
+pub use client::{Client, Os, Places, Scope};
+pub use plan::{Goal, Plan, PlannedServer, Write};
+pub use survey::{Found, Problem, Survey, survey};
+pub use variables::carried_variables;
+
+use std::path::PathBuf;
+
+/// Why an import stopped. No file was changed unless the text says so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// A file could not be read or written.
+    #[error("cannot {what} {}: {error}", path.display())]
+    File {
+        /// `read`, `write` and the like.
+        what: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// The system's reason.
+        error: std::io::Error,
+    },
+    /// A configuration of our own cannot be changed as it stands.
+    #[error("{}: {why}", path.display())]
+    Config {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong and with which key.
+        why: String,
+    },
+    /// A file was changed between an import and its undoing.
+    #[error(
+        "{} was changed since the import: take out the `toolcrib` entry by hand, or put the backup {} back",
+        path.display(), backup.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// As it was.
+        backup: PathBuf,
+    },
+    /// There is nothing to undo.
+    #[error("no import is on record here, so there is nothing to undo")]
+    NothingToUndo,
+}
+
+impl ImportError {
+    fn file(what: &'static str, path: &std::path::Path, error: std::io::Error) -> ImportError {
+        ImportError::File {
+            what,
+            path: path.to_owned(),
+            error,
+        }
+    }
+}

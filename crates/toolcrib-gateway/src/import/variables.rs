@@ -1,0 +1,77 @@
+//! Variables that a client's file carries for the gateway.
+//!
+//! A client starts the gateway with the variables of its own entry. Another client,
+//! or a person, starts it without them; they are then read from where they are.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::Client;
+use super::entry::{Read, read};
+use super::json_text::{self, Kind, Node};
+use super::survey::{read_text, toml_value};
+
+/// The variables in the gateway's entries of a client's file, templates left out.
+/// Nothing is said of a file that cannot be read: what is missing is named by the
+/// server that needs it.
+pub fn carried_variables(path: &Path) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let Ok(Some(text)) = read_text(path) else {
+        return all;
+    };
+    if path
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
+        if let Ok(document) = text.parse::<toml_edit::DocumentMut>() {
+            collect(&toml_value(document.as_item()), 0, &mut all);
+        }
+    } else if let Ok(root) = json_text::parse(&text) {
+        collect_node(&root, 0, &mut all);
+    }
+    all
+}
+
+/// Claude Code's file is large: only what may be an entry is made a value.
+fn collect_node(node: &Node, depth: usize, all: &mut BTreeMap<String, String>) {
+    let Kind::Object(members) = &node.kind else {
+        return;
+    };
+    if node.member("command").is_some() {
+        collect(&node.value(), depth, all);
+    } else if depth < 4 {
+        for member in members {
+            collect_node(&member.value, depth + 1, all);
+        }
+    }
+}
+
+fn collect(value: &Value, depth: usize, all: &mut BTreeMap<String, String>) {
+    let Some(map) = value.as_object() else {
+        return;
+    };
+    if map.contains_key("command") {
+        let client = match map.get("command") {
+            Some(Value::Array(_)) => Client::Opencode,
+            _ => Client::ClaudeDesktop,
+        };
+        if read(client, value) == Read::Gateway {
+            let env = map.get("env").or_else(|| map.get("environment"));
+            for (name, value) in env.and_then(Value::as_object).into_iter().flatten() {
+                if let Some(text) = value.as_str()
+                    && !text.contains("${")
+                    && !text.contains("{env:")
+                    && !text.contains("{file:")
+                {
+                    all.entry(name.clone()).or_insert_with(|| text.to_owned());
+                }
+            }
+        }
+    } else if depth < 4 {
+        for inner in map.values() {
+            collect(inner, depth + 1, all);
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Taking over other clients' servers, on copies of the fixtures.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toolcrib_gateway::import::{
+    Client, Goal, ImportError, Os, Places, Plan, Survey, apply, carried_variables, survey, undo,
+};
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    fn empty() -> World {
+        let world = World {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir_all(world.path("home")).unwrap();
+        fs::create_dir_all(world.path("project")).unwrap();
+        world
+    }
+
+    fn full() -> World {
+        let world = World::empty();
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/clients");
+        copy(&fixtures, world.dir.path());
+        world
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    fn places(&self) -> Places {
+        let mut places = Places::new(self.path("home"), self.path("project"));
+        places.os = Os::Linux;
+        places
+    }
+
+    fn survey(&self) -> Survey {
+        survey(&self.places(), &Client::ALL)
+    }
+
+    fn goal(&self) -> Goal {
+        Goal {
+            user_config: self.path("home/.config/toolcrib/config.toml"),
+            project_config: self.path("project/toolcrib.toml"),
+            program: "/opt/toolcrib".to_owned(),
+            shared_program: "toolcrib".to_owned(),
+        }
+    }
+
+    fn plan(&self) -> Plan {
+        Plan::new(&self.survey(), &self.goal()).unwrap()
+    }
+
+    fn state(&self) -> PathBuf {
+        self.path("state")
+    }
+
+    /// Every file but the backups, with the scratch directory's name taken out.
+    fn files(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        walk(self.dir.path(), &mut |path| {
+            let name = path.strip_prefix(self.dir.path()).unwrap();
+            if !name.starts_with("state") {
+                let text = fs::read_to_string(path).unwrap();
+                files.insert(name.to_string_lossy().into_owned(), self.hidden(&text));
+            }
+        });
+        files
+    }
+
+    fn hidden(&self, text: &str) -> String {
+        text.replace(&*self.dir.path().to_string_lossy(), "DIR")
+    }
+}
+
+fn walk(dir: &Path, each: &mut dyn FnMut(&Path)) {
+    let mut entries: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            walk(&path, each);
+        } else {
+            each(&path);
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    walk(from, &mut |path| {
+        let target = to.join(path.strip_prefix(from).unwrap());
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(path, target).unwrap();
+    });
+}
+
+const SECRETS: [&str; 5] = [
+    "ghp_fixturefixturefixture01",
+    "ghp_fixturefixturefixture02",
+    "k-123456",
+    "fixture-token-value",
+    "zed-fixture-token",
+];
+
+#[test]
+fn every_client_is_read_and_odd_entries_are_named() {
+    let world = World::full();
+    let survey = world.survey();
+    let lines: Vec<String> = survey
+        .found
+        .iter()
+        .map(|found| format!("{:?} {} {}", found.scope, found.client.id(), found.name))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+    let problems: Vec<String> = survey.problems.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(world.hidden(&problems.join("\n")));
+}
+
+#[test]
+fn an_import_writes_settings_and_one_entry_for_each_client() {
+    let world = World::full();
+    let before = world.files();
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let after = world.files();
+    let mut text = String::new();
+    for (name, now) in &after {
+        if before.get(name) != Some(now) {
+            text.push_str(&format!("==== {name}\n{now}\n"));
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn no_secret_is_written_where_it_was_not_before() {
+    let world = World::full();
+    let before = world.files();
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let after = world.files();
+    for secret in SECRETS {
+        let holders = |files: &BTreeMap<String, String>| -> Vec<String> {
+            let mut names: Vec<String> = files
+                .iter()
+                .filter(|(_, text)| text.contains(secret))
+                .map(|(name, _)| name.clone())
+                .collect();
+            names.sort();
+            names
+        };
+        assert!(!holders(&before).is_empty(), "{secret}");
+        assert_eq!(holders(&before), holders(&after), "{secret}");
+    }
+    #[cfg(unix)]
+    walk(&world.state(), &mut |path| {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", path.display());
+    });
+}
+
+#[test]
+fn a_gateway_started_elsewhere_finds_the_secrets_where_they_are() {
+    let world = World::full();
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let found = carried_variables(&world.path("home/.claude.json"));
+    assert_eq!(found["GITHUB_PERSONAL_ACCESS_TOKEN"], SECRETS[0]);
+    let found = carried_variables(&world.path("home/.config/Claude/claude_desktop_config.json"));
+    assert_eq!(found["GITHUB_GITHUB_PERSONAL_ACCESS_TOKEN"], SECRETS[1]);
+    let found = carried_variables(&world.path("home/.config/opencode/opencode.jsonc"));
+    assert!(
+        found.is_empty(),
+        "templates are the client's to fill in: {found:?}"
+    );
+}
+
+#[test]
+fn undo_restores_every_byte() {
+    let world = World::full();
+    let before = world.files();
+    apply(&world.plan(), true, &world.state()).unwrap();
+    assert_ne!(before, world.files());
+    let undone = undo(&world.state()).unwrap();
+    assert_eq!(before, world.files());
+    assert_eq!(undone.removed.len(), 2);
+    assert!(matches!(
+        undo(&world.state()),
+        Err(ImportError::NothingToUndo)
+    ));
+}
+
+#[test]
+fn a_second_import_finds_nothing_and_a_new_server_joins_the_entry() {
+    let world = World::full();
+    apply(&world.plan(), true, &world.state()).unwrap();
+    assert!(world.plan().writes.is_empty());
+    assert!(world.survey().found.is_empty());
+    let path = "home/.cursor/mcp.json";
+    let text = world.read(path).replace(
+        "\"mcpServers\": {",
+        "\"mcpServers\": {\n    \"late\": { \"command\": \"late\", \"env\": { \"LATE_TOKEN\": \"tok-late-1\" } },",
+    );
+    world.write(path, &text);
+    let before = world.files();
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let env = carried_variables(&world.path(path));
+    assert_eq!(env["LATE_TOKEN"], "tok-late-1");
+    assert_eq!(env["NOTES_API_KEY"], "k-123456");
+    let config = world.read("home/.config/toolcrib/config.toml");
+    assert!(config.contains("[mcp.servers.late]") && config.contains("[mcp.servers.notes]"));
+    undo(&world.state()).unwrap();
+    assert_eq!(before, world.files());
+}
+
+#[test]
+fn without_the_clients_only_our_own_file_is_written() {
+    let world = World::full();
+    let before = world.files();
+    let applied = apply(&world.plan(), false, &world.state()).unwrap();
+    let after = world.files();
+    for (name, text) in &before {
+        assert_eq!(after.get(name), Some(text), "{name}");
+    }
+    assert_eq!(applied.written.len(), 2);
+}
+
+#[test]
+fn a_file_changed_since_is_not_overwritten() {
+    let world = World::full();
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let path = "home/.cursor/mcp.json";
+    world.write(path, &(world.read(path) + "\n"));
+    let before = world.files();
+    let error = undo(&world.state()).unwrap_err().to_string();
+    assert!(error.contains(".cursor/mcp.json was changed"), "{error}");
+    assert_eq!(before, world.files());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_its_target_is_edited() {
+    let world = World::empty();
+    world.write(
+        "dotfiles/mcp.json",
+        r#"{"mcpServers":{"a":{"command":"a"}}}"#,
+    );
+    fs::create_dir_all(world.path("home/.cursor")).unwrap();
+    let link = world.path("home/.cursor/mcp.json");
+    std::os::unix::fs::symlink(world.path("dotfiles/mcp.json"), &link).unwrap();
+    apply(&world.plan(), true, &world.state()).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(world.read("dotfiles/mcp.json").contains("toolcrib"));
+    undo(&world.state()).unwrap();
+    assert_eq!(
+        world.read("dotfiles/mcp.json"),
+        r#"{"mcpServers":{"a":{"command":"a"}}}"#
+    );
+}
+
+#[test]
+fn a_read_only_file_stops_the_import_before_anything_is_written() {
+    let world = World::full();
+    let path = world.path("home/.config/zed/settings.json");
+    let mut permissions = fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&path, permissions).unwrap();
+    let before = world.files();
+    let error = apply(&world.plan(), true, &world.state()).unwrap_err();
+    let error = world.hidden(&error.to_string());
+    assert_eq!(
+        error,
+        "cannot write DIR/home/.config/zed/settings.json: it is read-only"
+    );
+    assert_eq!(before, world.files());
+    assert!(matches!(
+        undo(&world.state()),
+        Err(ImportError::NothingToUndo)
+    ));
+}
+
+#[test]
+fn broken_files_are_named_and_cost_the_others_nothing() {
+    let world = World::empty();
+    world.write("home/.cursor/mcp.json", "{\n  \"mcpServers\": {\n");
+    world.write("home/.codex/config.toml", "[mcp_servers\n");
+    world.write("home/.gemini/settings.json", r#"{"mcpServers": []}"#);
+    world.write(
+        "home/.claude.json",
+        r#"{"mcpServers":{"a":{"command":"a"}}}"#,
+    );
+    let survey = world.survey();
+    let problems: Vec<String> = survey.problems.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(world.hidden(&problems.join("\n")), @r"
+    DIR/home/.codex/config.toml: unclosed table, expected `]`
+    DIR/home/.cursor/mcp.json: line 3, column 1: a key in double quotes or `}` was expected
+    DIR/home/.gemini/settings.json: `mcpServers`: it is not an object of servers
+    ");
+    assert_eq!(survey.found.len(), 1);
+}
+
+#[test]
+fn an_existing_configuration_keeps_its_bytes_and_comments() {
+    let world = World::empty();
+    world.write(
+        "home/.claude.json",
+        r#"{"mcpServers":{"a":{"command":"a"}, "b":{"command":"b"}}}"#,
+    );
+    let own = "# mine\nmodel = \"x\"  # keep\n\n[mcp.servers.a]\ncommand = \"another\"\n";
+    world.write("home/.config/toolcrib/config.toml", own);
+    apply(&world.plan(), false, &world.state()).unwrap();
+    insta::assert_snapshot!(world.read("home/.config/toolcrib/config.toml"), @r#"
+    # mine
+    model = "x"  # keep
+
+    [mcp.servers.a]
+    command = "another"
+
+    [mcp.servers.a-claude-code]
+    command = "a"
+
+    [mcp.servers.b]
+    command = "b"
+    "#);
+}
+
+#[test]
+fn paths_follow_each_system() {
+    let shown = |os: Os, appdata: Option<&str>| -> String {
+        let mut places = Places::new("/h", "/p");
+        places.os = os;
+        places.appdata = appdata.map(PathBuf::from);
+        let mut lines = Vec::new();
+        for client in Client::ALL {
+            for path in client.paths(&places) {
+                lines.push(format!("{} {}", client.id(), path.display()));
+            }
+        }
+        lines.dedup();
+        lines.join("\n").replace('\\', "/")
+    };
+    insta::assert_snapshot!("linux", shown(Os::Linux, None));
+    insta::assert_snapshot!("macos", shown(Os::MacOs, None));
+    insta::assert_snapshot!("windows", shown(Os::Windows, Some("/h/Roaming")));
+}

@@ -1,0 +1,4 @@
+//! The gateway's parts, from outside.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod import;
