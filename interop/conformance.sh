@@ -20,7 +20,7 @@ for revision in 2025-11-25 2026-07-28; do
         status=1
     fi
     # The summary, without the scenarios that are run but never scored.
-    unscored=$(sed -n '/^Not scored/,$s/^  ✗ \([^ ]*\) .*/\1/p' "$out/log")
+    unscored=$(sed -n '/^Not scored/,$s/^  [✗✓] \([^ ]*\) .*/\1/p' "$out/log")
     scored=0 failed=()
     while read -r mark name rest; do
         name=${name%:}
