@@ -128,12 +128,7 @@ impl Config {
                 }
                 // Who starts servers reads them; here they are only held to be right.
                 "mcp" => {
-                    let table = value.as_table().ok_or_else(|| wrong("a table"))?;
-                    if let Some(unknown) = table.keys().find(|key| *key != "servers") {
-                        return Err(CliError::usage(format!(
-                            "{place}: unknown key `mcp.{unknown}`; did you mean `mcp.servers`?"
-                        )));
-                    }
+                    value.as_table().ok_or_else(|| wrong("a table"))?;
                     toolcrib_mcp::servers_from_toml(text, path).map_err(CliError::usage)?;
                 }
                 unknown => {

@@ -81,12 +81,12 @@ impl Servers {
     pub(crate) fn notes(&self) -> Vec<String> {
         let note = |(file, names): &(PathBuf, Vec<Str>)| {
             let file = file.file_name().unwrap_or_default().to_string_lossy();
-            format!(
-                "{file} names {} MCP server{} that start only after `toolcrib trust`: {}",
-                names.len(),
-                if names.len() == 1 { "" } else { "s" },
-                names.join(", ")
-            )
+            let servers = match names.len() {
+                1 => "an MCP server that starts".to_owned(),
+                count => format!("{count} MCP servers that start"),
+            };
+            let names = names.join(", ");
+            format!("{file} names {servers} only after `toolcrib trust`: {names}")
         };
         self.untrusted.iter().map(note).collect()
     }
