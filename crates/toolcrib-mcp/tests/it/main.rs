@@ -1,5 +1,6 @@
 //! The client against servers that keep the rules and servers that do not.
 
+mod corpus;
 mod era;
 mod faults;
 mod fleet;
