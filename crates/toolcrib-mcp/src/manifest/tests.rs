@@ -26,7 +26,7 @@ const ODD: [&str; 12] = [
     r#"{"type":"object","properties":{"a":{"type":"string","default":null},"b":{"enum":[]},"c":{}}}"#,
     r#"{"type":"object","properties":{"StartTime<":{"type":"string"},"StartTime>":{"type":"string"}}}"#,
     r#"{"type":"object","properties":{"n":{"type":["integer","null"],"format":"int64"}},"required":[]}"#,
-    r#"{"type":"object","properties":{"x":{"type":"string","description":"naïve​‍ 日本"}}}"#,
+    "{\"type\":\"object\",\"properties\":{\"x\":{\"description\":\"naïve\u{200b}\u{200d} 日本\"}}}",
     r#"{"type":"object","properties":{"x":{"$ref":"https://example.com/schema.json"}}}"#,
 ];
 

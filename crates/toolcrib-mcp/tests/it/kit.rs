@@ -1,5 +1,4 @@
 //! Fleets of fake servers.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
 //! The client against servers that keep the rules and servers that do not.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod corpus;
 mod era;
