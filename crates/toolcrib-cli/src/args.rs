@@ -1,5 +1,6 @@
 //! The command line as typed: raw values, nothing resolved.
 
+mod mcp;
 mod session;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use toolcrib_core::ToolDialect;
 
+pub(crate) use mcp::{McpArgs, McpCommand};
 pub(crate) use session::{
     ExportFormat, ReportArgs, SessionArgs, SessionCommand, SessionExportArgs, SessionForkArgs,
     SessionListArgs, SessionReplayArgs, SessionResumeArgs, SessionRmArgs, SessionShowArgs,
@@ -41,11 +43,14 @@ pub(crate) enum Command {
     Session(SessionArgs),
     /// Show what sessions took: tokens, money, rounds, time, failures
     Report(ReportArgs),
+    /// Show, check and call the configured MCP servers
+    Mcp(McpArgs),
     /// List the models that can be asked, and why one would be
     Models(ModelsArgs),
     /// Check keys, endpoints, clock and proxy, and say what to do
     Doctor(DoctorArgs),
-    /// Let this repository's toolcrib.toml choose a model, after showing what it says
+    /// Let this repository's toolcrib.toml choose a model, and its files name MCP servers,
+    /// after showing what they say
     Trust(TrustArgs),
     /// Print a completion script for a shell
     Completions {

@@ -22,13 +22,14 @@ pub(crate) struct Config {
     pub(crate) exclude: Vec<String>,
 }
 
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "model",
     "rounds",
     "max_tokens",
     "max_cost",
     "max_time",
     "exclude",
+    "mcp",
 ];
 
 /// Largest configuration file in bytes.
@@ -36,7 +37,7 @@ const MAX_FILE: u64 = 256 * 1024;
 
 /// Reads a regular file of a sane size: the name may lead to a device or a pipe,
 /// which would never end.
-fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
+pub(crate) fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
     use std::io::Error;
     let meta = std::fs::metadata(path)?;
     if !meta.is_file() {
@@ -125,6 +126,11 @@ impl Config {
                     }
                     config.exclude = list;
                 }
+                // Who starts servers reads them; here they are only held to be right.
+                "mcp" => {
+                    value.as_table().ok_or_else(|| wrong("a table"))?;
+                    toolcrib_mcp::servers_from_toml(text, path).map_err(CliError::usage)?;
+                }
                 unknown => {
                     let nearest = nearest(unknown);
                     return Err(CliError::usage(format!(
@@ -172,6 +178,8 @@ pub(crate) struct Places {
     pub(crate) user_config: Option<PathBuf>,
     /// Sessions and trust.
     pub(crate) state: Option<PathBuf>,
+    /// What can be made anew: manifests of MCP servers.
+    pub(crate) cache: Option<PathBuf>,
 }
 
 impl Places {
@@ -190,6 +198,7 @@ impl Places {
         Places {
             user_config: dir("XDG_CONFIG_HOME", ".config").map(|d| d.join("toolcrib/config.toml")),
             state: dir("XDG_STATE_HOME", ".local/state").map(|d| d.join("toolcrib")),
+            cache: dir("XDG_CACHE_HOME", ".cache").map(|d| d.join("toolcrib")),
         }
     }
 }

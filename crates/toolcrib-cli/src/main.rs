@@ -11,6 +11,8 @@ mod eval_ask;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
+mod mcp_cmd;
+mod mcp_servers;
 mod model;
 mod models_cmd;
 mod panics;
@@ -53,6 +55,7 @@ fn run(command: &Command) -> Result<Status, CliError> {
         Command::Eval(args) => eval_cmd::run(args),
         Command::Session(args) => session_cmd::run(args),
         Command::Report(args) => report_cmd::run(args),
+        Command::Mcp(args) => mcp_cmd::run(args),
         Command::Models(args) => models_cmd::run(args),
         Command::Doctor(args) => doctor_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),

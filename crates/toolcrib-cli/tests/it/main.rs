@@ -7,8 +7,15 @@ mod chat;
 mod eval_ask;
 mod graph;
 mod killed;
+mod mcp;
 mod models;
 mod sessions;
 mod signals;
 mod tools;
 mod world;
+
+/// The MCP servers of the tests are this binary, started once more.
+#[test]
+fn fake_mcp_server() {
+    toolcrib_testkit::fake_mcp::run_if_asked();
+}
