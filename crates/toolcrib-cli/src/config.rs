@@ -20,15 +20,18 @@ pub(crate) struct Config {
     pub(crate) max_time: Option<Duration>,
     /// Directories that are not part of the repository's source, such as output.
     pub(crate) exclude: Vec<String>,
+    /// Whether it names MCP servers or rules for them; they are read by their users.
+    pub(crate) mcp: bool,
 }
 
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "model",
     "rounds",
     "max_tokens",
     "max_cost",
     "max_time",
     "exclude",
+    "mcp",
 ];
 
 /// Largest configuration file in bytes.
@@ -125,6 +128,10 @@ impl Config {
                     }
                     config.exclude = list;
                 }
+                "mcp" => {
+                    value.as_table().ok_or_else(|| wrong("a table"))?;
+                    config.mcp = true;
+                }
                 unknown => {
                     let nearest = nearest(unknown);
                     return Err(CliError::usage(format!(
@@ -144,6 +151,7 @@ impl Config {
         self.max_cost = over.max_cost.or(self.max_cost);
         self.max_time = over.max_time.or(self.max_time);
         self.exclude.extend(over.exclude);
+        self.mcp |= over.mcp;
         self
     }
 }
@@ -172,6 +180,8 @@ pub(crate) struct Places {
     pub(crate) user_config: Option<PathBuf>,
     /// Sessions and trust.
     pub(crate) state: Option<PathBuf>,
+    /// What can be made anew.
+    pub(crate) cache: Option<PathBuf>,
 }
 
 impl Places {
@@ -190,6 +200,7 @@ impl Places {
         Places {
             user_config: dir("XDG_CONFIG_HOME", ".config").map(|d| d.join("toolcrib/config.toml")),
             state: dir("XDG_STATE_HOME", ".local/state").map(|d| d.join("toolcrib")),
+            cache: dir("XDG_CACHE_HOME", ".cache").map(|d| d.join("toolcrib")),
         }
     }
 }

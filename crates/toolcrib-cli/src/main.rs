@@ -7,10 +7,12 @@ mod described;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
+mod import_cmd;
 mod model;
 mod panics;
 mod place;
 mod question;
+mod serve_cmd;
 mod signals;
 mod snapshot;
 mod terminal;
@@ -43,6 +45,8 @@ fn run(command: &Command) -> Result<Status, CliError> {
         Command::Graph(args) => graph_cmd::run(args),
         Command::Tools(args) => tools_cmd::run(args),
         Command::Eval(args) => eval_cmd::run(args),
+        Command::Import(args) => import_cmd::run(args),
+        Command::Serve(args) => serve_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

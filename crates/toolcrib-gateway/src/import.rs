@@ -19,6 +19,7 @@ mod variables;
 pub use backup::{Applied, Undone, apply, undo};
 pub use client::{Client, Os, Places, Scope};
 pub use plan::{Goal, Plan, PlannedServer, Write};
+pub(crate) use survey::toml_value;
 pub use survey::{Found, Problem, Survey, survey};
 pub use variables::carried_variables;
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcrib_core::{Arguments, LoadRoute, Str, ToolContext};
-use toolcrib_mcp::RpcError;
 use toolcrib_surface::{CALL_TOOL, Search, TOOL_SEARCH, check_unseen};
 
 use super::ask::Leave;

@@ -132,8 +132,7 @@ impl Gateway {
             let running = Running {
                 task,
                 questions: asked,
-                cancel,
-                open,
+                _guards: (cancel, open),
             };
             return came(self.go_on(running).await);
         }
