@@ -25,12 +25,16 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     /// Show what tools cost a model's prompt, or search them as a model would
     Tools(ToolsArgs),
-    /// Measure the tool search on collections of tools and queries
+    /// Measure the tool search, and the answers about repositories, on your own collections
     Eval(EvalArgs),
     /// Take over the MCP servers that other clients are configured with
     Import(ImportArgs),
     /// Serve all configured MCP servers to a client as one
     Serve(ServeArgs),
+    /// List, show, go on with, branch, export, replay and remove sessions
+    Session(SessionArgs),
+    /// Show what sessions took: tokens, money, rounds, time, failures
+    Report(ReportArgs),
     /// Let this repository's toolcrib.toml choose a model, after showing what it says
     Trust(TrustArgs),
     /// Print a completion script for a shell
@@ -40,7 +44,7 @@ pub(crate) enum Command {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_long_help = ASK_HELP)]
 pub(crate) struct AskArgs {
     /// The question; read from standard input when absent or `-`
@@ -97,7 +101,7 @@ Exit status: 0 answered, 1 failed, 2 wrong usage, 3 a budget ended the run witho
 130 interrupted.";
 
 /// Which repository is meant.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// Directory to read; by default the repository around the current directory
     #[arg(long, short = 'C', global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -138,6 +142,27 @@ pub(crate) struct EvalArgs {
 pub(crate) enum EvalCommand {
     /// Rank the tools of a collection for each of its queries and score the ranking
     Search(EvalSearchArgs),
+    /// Ask questions about repositories and count right places among the first citations
+    Ask(EvalAskArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalAskArgs {
+    /// The folder in which the repositories lie side by side
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) repos: PathBuf,
+    /// Questions with the places that answer them, as JSON Lines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) questions: PathBuf,
+    /// How many of an answer's citations count
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) first: usize,
+    /// Model to ask, as for `ask`
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Print one JSON object a question, and one with the sum
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -247,6 +272,136 @@ Servers come from the user's config.toml and from the repository's toolcrib.toml
 (`toolcrib trust`); `toolcrib import` writes both. A server starts when it is first needed.
 
 Exit status: 0 the client is done, 1 failed, 2 wrong usage, 130 interrupted.";
+pub(crate) struct SessionArgs {
+    #[command(subcommand)]
+    pub(crate) what: SessionCommand,
+}
+
+#[derive(Debug, Subcommand)]
+#[command(after_help = "A SESSION is its name, the beginning or end of it, `last`, or a file.")]
+pub(crate) enum SessionCommand {
+    /// The newest sessions
+    List(SessionListArgs),
+    /// What a session says, row by row
+    Show(SessionShowArgs),
+    /// Ask on in a session
+    Resume(SessionResumeArgs),
+    /// Begin a session with a copy of another's rows
+    Fork(SessionForkArgs),
+    /// Write a session as a readable document or as JSON
+    Export(SessionExportArgs),
+    /// Run a session's recorded calls again, without a model, and compare the results
+    Replay(SessionReplayArgs),
+    /// Remove sessions
+    Rm(SessionRmArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionListArgs {
+    /// How many, the newest first
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print one JSON object a session
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionShowArgs {
+    /// Name, part of one, `last`, or a file
+    #[arg(value_name = "SESSION", default_value = "last")]
+    pub(crate) session: String,
+    /// Whole texts instead of their beginnings
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Print the rows as they stand in the file
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionResumeArgs {
+    /// Name, part of one, `last`, or a file
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionForkArgs {
+    /// Name, part of one, `last`, or a file
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    /// The last line to copy, as `session show` numbers them; all unless given
+    #[arg(long, value_name = "LINE")]
+    pub(crate) at: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// A document for people
+    Markdown,
+    /// One JSON array of all rows
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionExportArgs {
+    /// Name, part of one, `last`, or a file
+    #[arg(value_name = "SESSION", default_value = "last")]
+    pub(crate) session: String,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
+    pub(crate) format: ExportFormat,
+    /// Write to this file, which must not exist, instead of standard output
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionReplayArgs {
+    /// Name, part of one, `last`, or a file
+    #[arg(value_name = "SESSION", default_value = "last")]
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// More tools, described as JSON Lines, as for `ask`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tools: Vec<PathBuf>,
+    /// Run tools that change something, too
+    #[arg(long)]
+    pub(crate) allow_writes: bool,
+    /// Print one JSON object a call
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionRmArgs {
+    /// Names, parts of names, or files
+    #[arg(value_name = "SESSION", required_unless_present = "older_than")]
+    pub(crate) sessions: Vec<String>,
+    /// All sessions that began longer ago than this, such as 30d
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) older_than: Option<std::time::Duration>,
+    /// Remove without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Names, parts of names, `last`, or files
+    #[arg(value_name = "SESSION", default_value = "last")]
+    pub(crate) sessions: Vec<String>,
+    /// The newest N sessions instead
+    #[arg(long, value_name = "N", conflicts_with = "sessions")]
+    pub(crate) newest: Option<usize>,
+    /// Print one JSON object a session, and one with the sum
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
@@ -343,12 +498,13 @@ pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
         .find(|c: char| c.is_ascii_alphabetic())
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
-    let wanted = || "expected a time above 0, such as 90s, 5m or 1h".to_owned();
+    let wanted = || "expected a time above 0, such as 90s, 5m, 1h or 30d".to_owned();
     let factor = match unit {
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return Err(wanted()),
     };
     let seconds = number.trim().parse::<f64>().ok().map(|n| n * factor);

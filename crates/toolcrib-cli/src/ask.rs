@@ -4,12 +4,14 @@ mod cited;
 mod report;
 mod watch;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolcrib_agent::{Agent, Budget, Outcome, Sink, Unanswered};
 use toolcrib_core::{CancellationToken, Mode, Model, Registry, Visibility};
-use toolcrib_session::{Meta, Row, SessionLog};
-use toolcrib_surface::SurfacePolicy;
+use toolcrib_graph::Lookup;
+use toolcrib_session::{Meta, Row, Session, SessionLog};
+use toolcrib_surface::{SurfacePolicy, SurfaceState};
 use toolcrib_tools::GraphTools;
 
 use crate::args::{AskArgs, Format};
@@ -34,14 +36,30 @@ material, never an instruction.";
 /// Asks and prints.
 pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
     let question = question::read(&args.question)?;
+    go(args, &question, None)
+}
+
+/// Asks on in a session, with the model that answered there before unless
+/// another is asked for.
+pub(crate) fn resume(
+    args: &AskArgs,
+    question: &str,
+    session: &Session,
+) -> Result<Status, CliError> {
+    go(args, question, Some(session))
+}
+
+fn go(args: &AskArgs, question: &str, earlier: Option<&Session>) -> Result<Status, CliError> {
     let workspace = Workspace::open(&args.place, args.quiet)?;
     let budget = budget(args, &workspace)?;
-    let model = model::choose(args.model.as_deref(), &workspace.config, args.quiet)?;
+    let before = earlier.map(|session| &*session.meta().model);
+    let wanted = args.model.as_deref().or(before);
+    let model = model::choose(wanted, &workspace.config, args.quiet)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CliError::failed(format!("cannot start: {error}")))?;
-    let ran = runtime.block_on(asked(args, &question, &workspace, budget, model));
+    let ran = runtime.block_on(asked(args, question, &workspace, budget, model, earlier));
     // A tool that does not heed its cancellation must not keep the process alive.
     runtime.shutdown_background();
     ran
@@ -53,9 +71,13 @@ async fn asked(
     workspace: &Workspace,
     budget: Budget,
     model: Arc<dyn Model>,
+    earlier: Option<&Session>,
 ) -> Result<Status, CliError> {
     let mut signals = Signals::listen();
-    let session = session(args, workspace, &*model, question)?;
+    let session = match earlier {
+        Some(earlier) => Some(SessionLog::open(earlier.path()).map_err(CliError::failed)?),
+        None => session(args, workspace, &*model, question)?,
+    };
     let mut live = LiveLine::new(args.format == Format::Text && !args.quiet);
     live.show("reading the repository");
     let loading = snapshot::load_aside(workspace);
@@ -74,23 +96,13 @@ async fn asked(
     };
     live.clear();
 
-    let mut registry = Registry::new();
-    let tools = GraphTools::new(snapshot.lookup.clone()).map_err(CliError::failed)?;
-    registry.extend(&tools).map_err(CliError::failed)?;
+    let registry = registry(&snapshot.lookup, &args.tools, args.quiet)?;
     // Naming a file of tools allows them; without one, nothing can change anything.
     let mode = if args.tools.is_empty() {
         Mode::Plan
     } else {
         Mode::Auto
     };
-    for left_out in described::register(&mut registry, &args.tools)? {
-        if !args.quiet {
-            say(&format!(
-                "toolcrib: tool {} is left out: {}",
-                left_out.name, left_out.reason
-            ));
-        }
-    }
 
     let watch = Arc::new(Watch::new(args.format, live));
     let cancel = CancellationToken::new();
@@ -120,13 +132,40 @@ async fn asked(
         signals.next().await;
         std::process::exit(130);
     });
-    let outcome = agent.run_typed(question, &answer).await;
+    let outcome = match earlier {
+        None => agent.run_typed(question, &answer).await,
+        Some(earlier) => {
+            let loaded = SurfaceState::restored(earlier.activated());
+            let run = agent.begin_from(earlier.history(), loaded, question, answer.format());
+            agent.drive(run, &answer).await
+        }
+    };
     interrupt.abort();
 
     let last = watch.finish();
     let dress = Dress::detect(&workspace.root);
     report::outcome(args, &outcome, last, &dress, path.as_deref());
     Ok(status(&outcome))
+}
+
+/// The lookup tools of a repository and the tools that files describe.
+pub(crate) fn registry(
+    lookup: &Arc<Lookup>,
+    files: &[PathBuf],
+    quiet: bool,
+) -> Result<Registry, CliError> {
+    let mut registry = Registry::new();
+    let tools = GraphTools::new(Arc::clone(lookup)).map_err(CliError::failed)?;
+    registry.extend(&tools).map_err(CliError::failed)?;
+    for left_out in described::register(&mut registry, files)? {
+        if !quiet {
+            say(&format!(
+                "toolcrib: tool {} is left out: {}",
+                left_out.name, left_out.reason
+            ));
+        }
+    }
+    Ok(registry)
 }
 
 fn status(outcome: &Outcome<Cited>) -> Status {

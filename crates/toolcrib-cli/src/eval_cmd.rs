@@ -15,6 +15,7 @@ use crate::terminal::print;
 pub(crate) fn run(args: &EvalArgs) -> Result<Status, CliError> {
     match &args.what {
         EvalCommand::Search(args) => search(args),
+        EvalCommand::Ask(args) => crate::eval_ask::run(args),
     }
 }
 

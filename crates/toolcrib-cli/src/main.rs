@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod config;
 mod described;
+mod eval_ask;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
@@ -13,6 +14,8 @@ mod panics;
 mod place;
 mod question;
 mod serve_cmd;
+mod report_cmd;
+mod session_cmd;
 mod signals;
 mod snapshot;
 mod terminal;
@@ -47,6 +50,8 @@ fn run(command: &Command) -> Result<Status, CliError> {
         Command::Eval(args) => eval_cmd::run(args),
         Command::Import(args) => import_cmd::run(args),
         Command::Serve(args) => serve_cmd::run(args),
+        Command::Session(args) => session_cmd::run(args),
+        Command::Report(args) => report_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

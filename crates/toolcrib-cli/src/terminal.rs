@@ -28,6 +28,35 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(err, "{line}");
 }
 
+/// Text of unknown origin without what a terminal would act on: escapes and
+/// other control characters but line breaks and tabs, and those that turn the
+/// direction of writing.
+pub(crate) fn harmless(text: &str) -> String {
+    let turns = |c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let acts = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
+    text.chars()
+        .map(|c| if acts(c) { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// The beginning of such a text on one line, at most `most` characters.
+pub(crate) fn harmless_line(text: &str, most: usize) -> String {
+    let text = harmless(text);
+    let mut words = text.split_whitespace();
+    let mut line = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        if line.len() > most * 4 {
+            break;
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    match line.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
 /// How citations and notes are dressed on standard output.
 #[derive(Clone, Debug)]
 pub(crate) struct Dress {

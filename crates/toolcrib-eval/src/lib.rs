@@ -1,4 +1,4 @@
-//! Measuring a tool search.
+//! Measuring a tool search, and what answers about repositories cite.
 //!
 //! Reads a collection of tools and of queries with known answers, lets rankers
 //! answer them, and reports the shares found, refusals, latency and index size.
@@ -9,6 +9,7 @@ mod baseline;
 mod error;
 mod load;
 mod metrics;
+mod places;
 mod ranker;
 mod report;
 mod search;
@@ -16,6 +17,7 @@ mod search;
 pub use error::EvalError;
 pub use load::{Query, ToolEntry, load_negatives, load_queries, load_tools};
 pub use metrics::{Scores, score};
+pub use places::{Place, Question, load_questions};
 pub use ranker::{Answer, Ranker, RankerKind};
 pub use report::{render_json, render_text};
 pub use search::{Report, RunLine, SearchEval, evaluate};

@@ -94,14 +94,14 @@ struct RawQuery {
     task: Option<String>,
 }
 
-fn read(path: &Path) -> Result<String, EvalError> {
+pub(crate) fn read(path: &Path) -> Result<String, EvalError> {
     std::fs::read_to_string(path).map_err(|source| EvalError::Read {
         path: path.to_owned(),
         source,
     })
 }
 
-fn bad(path: &Path, line: usize, problem: impl ToString) -> EvalError {
+pub(crate) fn bad(path: &Path, line: usize, problem: impl ToString) -> EvalError {
     EvalError::Line {
         path: path.to_owned(),
         line,
@@ -109,7 +109,7 @@ fn bad(path: &Path, line: usize, problem: impl ToString) -> EvalError {
     }
 }
 
-fn object<T: serde::de::DeserializeOwned>(
+pub(crate) fn object<T: serde::de::DeserializeOwned>(
     path: &Path,
     line: usize,
     text: &str,
@@ -121,7 +121,7 @@ fn object<T: serde::de::DeserializeOwned>(
 }
 
 /// Lines that are not blank, numbered from 1.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
         .enumerate()
         .map(|(at, line)| (at + 1, line.trim_start_matches('\u{feff}').trim()))

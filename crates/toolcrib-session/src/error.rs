@@ -66,6 +66,39 @@ pub enum SessionError {
         /// The format it has.
         found: u32,
     },
+    /// No session has the name that was given.
+    #[error(
+        "no session is called {said:?} in {dir}; {}",
+        if newest.is_empty() { "there is none yet".to_owned() } else { format!("the newest: {newest}") }
+    )]
+    NoSuch {
+        /// What was given.
+        said: String,
+        /// Where it was looked for.
+        dir: PathBuf,
+        /// The newest names, separated by commas.
+        newest: String,
+    },
+    /// What was given fits several sessions.
+    #[error("{count} sessions fit {said:?}; give more of the name: {some}")]
+    Ambiguous {
+        /// What was given.
+        said: String,
+        /// How many fit.
+        count: usize,
+        /// Some of them, separated by commas.
+        some: String,
+    },
+    /// A session does not have the line that was asked for.
+    #[error("the session {path} has {last} lines, and no line {line} to branch off at")]
+    NoLine {
+        /// The session file.
+        path: PathBuf,
+        /// What was asked for.
+        line: u64,
+        /// The last line it has.
+        last: u64,
+    },
     /// A value that JSON cannot hold.
     #[error("a row cannot be written as JSON: {0}")]
     Encode(#[from] serde_json::Error),

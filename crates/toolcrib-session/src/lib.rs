@@ -30,6 +30,8 @@ mod log;
 mod read;
 mod repair;
 mod row;
+mod store;
+mod summary;
 
 pub use error::SessionError;
 pub use id::{IdError, SessionId};
@@ -37,6 +39,8 @@ pub use log::SessionLog;
 pub use read::{Entry, Session};
 pub use repair::{Repaired, repair};
 pub use row::{
-    ActivationRow, FORMAT, FinishedRow, MessageRow, Meta, NoteRow, PlanRow, ResultRow, Row,
+    ActivationRow, FORMAT, FinishedRow, Fork, MessageRow, Meta, NoteRow, PlanRow, ResultRow, Row,
     UsageRow,
 };
+pub use store::{SessionStore, Stored};
+pub use summary::{RunSummary, Summary};

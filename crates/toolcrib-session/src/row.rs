@@ -62,6 +62,19 @@ pub struct Meta {
     /// Program and version that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// Where it branched off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<Fork>,
+}
+
+/// Where a session branched off another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Fork {
+    /// The other session.
+    pub session: SessionId,
+    /// Its last line that was copied, counted from 1.
+    pub line: u64,
 }
 
 impl Meta {
@@ -76,6 +89,7 @@ impl Meta {
             cwd: None,
             question: None,
             program: None,
+            forked_from: None,
         }
     }
 }

@@ -180,8 +180,10 @@ fn serve(config: Value) {
             server.clone().handle(message);
         }
     }
-    while server.config["ignore_eof"] == true {
-        std::thread::sleep(Duration::from_secs(1));
+    if server.config["ignore_eof"] == true {
+        loop {
+            std::thread::park();
+        }
     }
 }
 

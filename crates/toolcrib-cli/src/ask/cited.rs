@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolcrib_agent::Answer;
 use toolcrib_graph::{AnswerCheck, CitedState, Lookup};
 
-use crate::terminal::Dress;
+use crate::terminal::{Dress, harmless};
 
 /// A final answer held against the graph.
 #[derive(Debug)]
@@ -39,16 +39,6 @@ pub(super) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
             check,
         })
     })
-}
-
-/// The text without what a terminal would act on: escapes and other control
-/// characters, and those that turn the direction of writing.
-fn harmless(text: &str) -> String {
-    let turns = |c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let acts = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
-    text.chars()
-        .map(|c| if acts(c) { '\u{fffd}' } else { c })
-        .collect()
 }
 
 impl Cited {

@@ -3,7 +3,10 @@
 
 mod ask;
 mod bad_input;
+mod eval_ask;
 mod graph;
+mod killed;
+mod sessions;
 mod signals;
 mod tools;
 mod world;

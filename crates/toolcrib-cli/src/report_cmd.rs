@@ -1,0 +1,138 @@
+//! `toolcrib report`: what sessions took.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+use toolcrib_core::Cost;
+use toolcrib_session::{RunSummary, Session};
+
+use crate::args::ReportArgs;
+use crate::exit::{CliError, Status};
+use crate::session_cmd::{read, store};
+use crate::terminal::{harmless_line, print, say};
+
+/// Reports on each session, and on all of them together.
+pub(crate) fn run(args: &ReportArgs) -> Result<Status, CliError> {
+    let mut sessions = Vec::new();
+    match args.newest {
+        None => {
+            for said in &args.sessions {
+                sessions.push(read(said)?);
+            }
+        }
+        Some(count) => {
+            for stored in store()?.newest(count).map_err(CliError::failed)? {
+                match stored.session {
+                    Ok(session) => sessions.push(session),
+                    Err(error) => say(&format!("toolcrib: left out: {error}")),
+                }
+            }
+        }
+    }
+    let mut text = String::new();
+    let mut total = RunSummary::default();
+    for session in &sessions {
+        let summary = session.summary();
+        if args.json {
+            let value = json!({"id": session.meta().id, "model": session.meta().model, "runs": summary.runs, "total": summary.total});
+            let _ = writeln!(text, "{value}");
+        } else {
+            of_session(&mut text, session, &summary.runs);
+        }
+        total.add(&summary.total);
+    }
+    if args.json {
+        let _ = writeln!(
+            text,
+            "{}",
+            json!({"sessions": sessions.len(), "total": total})
+        );
+    } else if sessions.len() != 1 || sessions.iter().any(|s| s.summary().runs.len() > 1) {
+        let _ = writeln!(text, "total of {} sessions", sessions.len());
+        of_run(&mut text, &total);
+    }
+    print(&text);
+    Ok(Status::Success)
+}
+
+fn of_session(text: &mut String, session: &Session, runs: &[RunSummary]) {
+    let meta = session.meta();
+    let _ = writeln!(text, "{}  {}", meta.id, harmless_line(&meta.model, 60));
+    for run in runs {
+        let question = run.question.as_deref().unwrap_or("-");
+        let _ = write!(
+            text,
+            "  {}: {}",
+            run.outcome.as_deref().unwrap_or("cut off"),
+            harmless_line(question, 80)
+        );
+        let _ = match &run.reason {
+            Some(reason) => writeln!(text, " ({})", harmless_line(reason, 80)),
+            None => writeln!(text),
+        };
+        of_run(text, run);
+    }
+}
+
+fn of_run(text: &mut String, run: &RunSummary) {
+    let known = |count: Option<u64>| count.map_or_else(|| "?".to_owned(), |n| n.to_string());
+    let usage = &run.usage;
+    let _ = writeln!(
+        text,
+        "    tokens   {} in ({} cached, {} written to the cache), {} out ({} reasoning)",
+        known(usage.input),
+        known(usage.cached),
+        known(usage.cache_write),
+        known(usage.output),
+        known(usage.reasoning),
+    );
+    let _ = writeln!(text, "    cost     {}", cost(run.cost));
+    let _ = writeln!(
+        text,
+        "    replies  {}, {} in the model, {} in tools, {} in all",
+        run.replies,
+        seconds(run.model_ms),
+        seconds(run.tool_ms),
+        run.wall_ms.map_or_else(|| "?".to_owned(), seconds),
+    );
+    let tools: Vec<String> = run
+        .tools
+        .iter()
+        .map(|(tool, calls)| format!("{} {calls}", harmless_line(tool, 64)))
+        .collect();
+    let _ = writeln!(
+        text,
+        "    calls    {}: {} failed, {} cut, {} with mended arguments, {} bytes of results, {} tools loaded{}",
+        run.calls,
+        run.failed_calls,
+        run.truncated,
+        run.repaired,
+        run.result_bytes,
+        run.loaded,
+        if tools.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", tools.join(", "))
+        }
+    );
+}
+
+fn cost(cost: Option<Cost>) -> String {
+    match cost {
+        None => "unknown".to_owned(),
+        Some(cost) => format!(
+            "${:.4}{}{}",
+            cost.usd,
+            if cost.estimated { ", estimated" } else { "" },
+            if cost.partial {
+                ", of some replies"
+            } else {
+                ""
+            }
+        ),
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{:.1} s", ms as f64 / 1e3)
+}

@@ -1,0 +1,227 @@
+//! `toolcrib session replay`: what the recorded replies would call today.
+//!
+//! Each recorded run is driven by the loop itself, its model replaced by the
+//! replies on record, so that budgets, deferral and repairs take part as they
+//! did. What differs is in the results: the repository or a tool has changed.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::json;
+use toolcrib_agent::{Agent, Answer, Budget};
+use toolcrib_core::{
+    AssistantMessage, Finish, History, Message, Mode, Model, ModelError, ModelErrorKind,
+    ModelProfile, Reply, ReplyEvent, Request, ToolResult, Usage, Visibility,
+};
+use toolcrib_session::{Row, Session};
+use toolcrib_surface::SurfacePolicy;
+
+use super::{read, show};
+use crate::args::{PlaceArgs, SessionReplayArgs};
+use crate::exit::{CliError, Status};
+use crate::place::Workspace;
+use crate::terminal::{harmless_line, print, say};
+use crate::{ask, snapshot};
+
+/// Replies on record, given one after the other.
+struct Recorded {
+    profile: ModelProfile,
+    replies: Mutex<VecDeque<AssistantMessage>>,
+}
+
+impl Model for Recorded {
+    fn profile(&self) -> &ModelProfile {
+        &self.profile
+    }
+
+    fn stream<'a>(
+        &'a self,
+        _: Request<'a>,
+        _: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),
+    ) -> toolcrib_core::BoxFuture<'a, Result<Reply, ModelError>> {
+        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = replies.pop_front();
+        Box::pin(async move {
+            let message = next.ok_or_else(|| {
+                ModelError::new(ModelErrorKind::Script, "the record has no more replies")
+            })?;
+            let finish = match message.calls().next() {
+                Some(_) => Finish::ToolCalls,
+                None => Finish::Stop,
+            };
+            Ok(Reply {
+                message,
+                finish,
+                usage: Usage::default(),
+                cost: None,
+            })
+        })
+    }
+}
+
+/// One run as it is on record.
+#[derive(Default)]
+struct RunOnRecord {
+    question: String,
+    replies: VecDeque<AssistantMessage>,
+    results: Vec<ToolResult>,
+}
+
+pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
+    let session = read(&args.session)?;
+    let dir = args.place.dir.clone();
+    let dir = dir.or_else(|| session.meta().cwd.as_ref().map(PathBuf::from));
+    let workspace = Workspace::open(&PlaceArgs { dir }, false)?;
+    let loaded = snapshot::load(&workspace)?;
+    let registry = Arc::new(ask::registry(&loaded.lookup, &args.tools, false)?);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::failed(format!("cannot start: {error}")))?;
+    let mode = if args.allow_writes {
+        Mode::Auto
+    } else {
+        Mode::Plan
+    };
+    let mut tally = Tally::default();
+    let mut text = String::new();
+    for on_record in runs(&session) {
+        let agent = Agent::builder(Arc::new(Recorded {
+            profile: ModelProfile::new(session.meta().model.clone()),
+            replies: Mutex::new(on_record.replies),
+        }))
+        .tools(Arc::clone(&registry))
+        .visibility(Visibility {
+            mode,
+            ..Visibility::default()
+        })
+        .surface(SurfacePolicy::default())
+        .budget(Budget::default())
+        .build()
+        .map_err(CliError::failed)?;
+        let run = agent.begin(History::new(), &on_record.question, None);
+        // How the run ends is of no interest: its answer is on record, and where
+        // the caller's own checks sent it back the record runs on.
+        let outcome = runtime.block_on(agent.drive(run, &Answer::text()));
+        let again: Vec<ToolResult> = outcome
+            .report()
+            .history
+            .messages()
+            .filter_map(|message| match message {
+                Message::Tool(result) => Some(result.clone()),
+                _ => None,
+            })
+            .collect();
+        compare(&mut text, args, &mut tally, &on_record.results, &again);
+    }
+    print(&text);
+    say(&format!(
+        "{} calls: {} the same, {} different, {} not run again",
+        tally.calls,
+        tally.same,
+        tally.different,
+        tally.calls - tally.same - tally.different
+    ));
+    Ok(if tally.different == 0 {
+        Status::Success
+    } else {
+        Status::Failure
+    })
+}
+
+#[derive(Default)]
+struct Tally {
+    calls: usize,
+    same: usize,
+    different: usize,
+}
+
+fn runs(session: &Session) -> Vec<RunOnRecord> {
+    let mut runs = Vec::new();
+    let mut run = RunOnRecord::default();
+    for entry in session.entries() {
+        match &entry.row {
+            Row::Message(row) => match &row.message {
+                Message::User(content) if run.question.is_empty() => {
+                    run.question = show::joined(content);
+                }
+                Message::Assistant(message) => run.replies.push_back(message.clone()),
+                _ => {}
+            },
+            Row::ToolResult(row) => run.results.push(row.result.clone()),
+            Row::Finished(_) => runs.push(std::mem::take(&mut run)),
+            _ => {}
+        }
+    }
+    if !run.replies.is_empty() {
+        runs.push(run);
+    }
+    runs.retain(|run| !run.question.is_empty());
+    runs
+}
+
+fn compare(
+    text: &mut String,
+    args: &SessionReplayArgs,
+    tally: &mut Tally,
+    then: &[ToolResult],
+    now: &[ToolResult],
+) {
+    for old in then {
+        tally.calls += 1;
+        let new = now.iter().find(|new| new.call_id == old.call_id);
+        let state = match new {
+            None => "not run",
+            Some(new) if new.is_error == old.is_error && body(new) == body(old) => "same",
+            Some(_) => "different",
+        };
+        match state {
+            "same" => tally.same += 1,
+            "different" => tally.different += 1,
+            _ => {}
+        }
+        if args.json {
+            let value = json!({
+                "call_id": old.call_id,
+                "tool": old.name,
+                "state": state,
+                "then": (state == "different").then(|| body(old)),
+                "now": new.filter(|_| state == "different").map(body),
+            });
+            let _ = writeln!(text, "{value}");
+            continue;
+        }
+        let _ = writeln!(text, "{state:<9}  {}  {}", old.name, old.call_id);
+        if let (Some(new), "different") = (new, state) {
+            let (then, now) = first_difference(&body(old), &body(new));
+            let _ = writeln!(text, "     then: {}", harmless_line(&then, 160));
+            let _ = writeln!(text, "     now:  {}", harmless_line(&now, 160));
+        }
+    }
+}
+
+/// A result without the loop's own countdown, which depends on the budget.
+fn body(result: &ToolResult) -> String {
+    let text = show::joined(&result.content);
+    match text.rfind("\n[round ") {
+        Some(at) if text.ends_with(']') => text[..at].trim_end().to_owned(),
+        _ => text.trim_end().to_owned(),
+    }
+}
+
+/// The first lines that differ.
+fn first_difference(then: &str, now: &str) -> (String, String) {
+    let mut then = then.lines();
+    let mut now = now.lines();
+    loop {
+        match (then.next(), now.next()) {
+            (Some(a), Some(b)) if a == b => {}
+            (a, b) => {
+                let said = |line: Option<&str>| line.unwrap_or("(nothing more)").to_owned();
+                return (said(a), said(b));
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The real binary killed at many points: what it had written stays readable,
+//! and no more than the turn in flight is lost.
+
+use std::io::Read as _;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::world::World;
+
+/// Rows without what differs between two runs of the same script.
+fn rows(text: &str) -> Vec<Value> {
+    text.split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'))
+        .map(|line| {
+            let mut row: Value = serde_json::from_str(line).unwrap();
+            let fields = row.as_object_mut().unwrap();
+            for volatile in ["at", "ms", "id", "created"] {
+                fields.remove(volatile);
+            }
+            row
+        })
+        .collect()
+}
+
+#[test]
+fn l30_killed_at_200_points_a_session_loses_at_most_the_turn_in_flight() {
+    let world = World::sample();
+    let call = r#"{"calls":[{"name":"search_symbols","arguments":{"query":"truncate"}}]}"#;
+    let mut replies = vec![call; 12];
+    replies.push(r#"{"text":"It is cut in src/cut.rs:4."}"#);
+    let model = world.script(&replies);
+    let ask = || {
+        let mut command = world.command();
+        command
+            .args(["ask", "--format", "json", "--model", &model, "Where?"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        command
+    };
+    let start = Instant::now();
+    assert!(ask().output().unwrap().status.success());
+    let whole_time = start.elapsed();
+    let whole = std::fs::read_to_string(&world.sessions()[0]).unwrap();
+    let whole = rows(&whole);
+    std::fs::remove_file(&world.sessions()[0]).unwrap();
+
+    let mut cut_short = 0;
+    for point in 0..200u32 {
+        let mut child = ask().spawn().unwrap();
+        // Spread over somewhat more than one run, so that the end is hit as well.
+        std::thread::sleep(whole_time * point / 180 + Duration::from_micros(200));
+        child.kill().unwrap();
+        let mut events = String::new();
+        child
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut events)
+            .unwrap();
+        child.wait().unwrap();
+        let sessions = world.sessions();
+        let Some(path) = sessions.first() else {
+            assert!(events.is_empty(), "events without a session: {events}");
+            continue;
+        };
+        let text = std::fs::read_to_string(path).unwrap();
+        let found = rows(&text);
+        assert_eq!(found[..], whole[..found.len()], "killed at point {point}");
+        // A turn that was announced has all earlier ones behind it on disk.
+        let announced = events.matches("\"turn_started\"").count();
+        let replies = found
+            .iter()
+            .filter(|row| row["message"].get("assistant").is_some())
+            .count();
+        assert!(
+            replies + 1 >= announced,
+            "{replies} replies of {announced} turns"
+        );
+        cut_short += u32::from(found.len() < whole.len());
+        if point % 50 == 25 {
+            let shown = world.run(&["session", "show", "last"]);
+            assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+    assert!(cut_short > 20, "only {cut_short} runs were cut short");
+}

@@ -1,0 +1,214 @@
+//! The sessions of the real binary: listed, shown, gone on with, branched,
+//! exported, replayed, reported on, removed.
+
+use serde_json::Value;
+
+use crate::world::{Ran, World};
+
+/// A world in which one question was asked and answered.
+fn asked() -> World {
+    let world = World::sample();
+    let ran = world.run(&["ask", "--quiet", "Where is a result truncated?"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    world
+}
+
+fn good(world: &World, args: &[&str]) -> Ran {
+    let ran = world.run(args);
+    assert_eq!(ran.code, Some(0), "{args:?}: {}{}", ran.stdout, ran.stderr);
+    ran
+}
+
+fn ids(world: &World) -> Vec<String> {
+    let listed = good(world, &["session", "list", "--json"]);
+    let id = |line: &str| {
+        let value: Value = serde_json::from_str(line).unwrap();
+        value["id"].as_str().unwrap().to_owned()
+    };
+    listed.stdout.lines().map(id).collect()
+}
+
+#[test]
+fn a_session_is_listed_and_shown() {
+    let world = asked();
+    let listed = good(&world, &["session", "list"]);
+    assert!(listed.stdout.contains("answered"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("Where is a result truncated?"));
+    let shown = good(&world, &["session", "show", "last"]);
+    for part in [
+        "user: Where is",
+        "calls search_symbols",
+        "result of",
+        "answered after",
+    ] {
+        assert!(shown.stdout.contains(part), "{part}: {}", shown.stdout);
+    }
+    let raw = good(&world, &["session", "show", "--json"]);
+    for line in raw.stdout.lines() {
+        serde_json::from_str::<Value>(line).unwrap();
+    }
+    let full = good(&world, &["session", "show", "--full"]);
+    assert!(full.stdout.len() > shown.stdout.len());
+}
+
+#[test]
+fn no_session_and_a_wrong_name_are_said_plainly() {
+    let world = World::sample();
+    let listed = good(&world, &["session", "list"]);
+    assert!(
+        listed.stdout.starts_with("no sessions in "),
+        "{}",
+        listed.stdout
+    );
+    let ran = world.run(&["session", "show"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("there is none yet"), "{}", ran.stderr);
+    let world = asked();
+    let ran = world.run(&["report", "zzz"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains(&ids(&world)[0]), "{}", ran.stderr);
+}
+
+#[test]
+fn a_session_is_gone_on_with_and_keeps_its_rows() {
+    let world = asked();
+    let before = good(&world, &["session", "show", "--json"]).stdout;
+    let again = world.run(&["session", "resume", "last"]);
+    assert_eq!(again.code, Some(2));
+    assert!(
+        again.stderr.contains("is answered; give a new one"),
+        "{}",
+        again.stderr
+    );
+    let resumed = good(
+        &world,
+        &[
+            "session",
+            "resume",
+            "last",
+            "--quiet",
+            "Who calls truncate_result?",
+        ],
+    );
+    assert!(resumed.stdout.contains("src/lib.rs"), "{}", resumed.stdout);
+    let after = good(&world, &["session", "show", "--json"]).stdout;
+    assert!(after.starts_with(&before), "rows were changed");
+    assert_eq!(ids(&world).len(), 1);
+    let report = good(&world, &["report"]).stdout;
+    assert!(
+        report.contains("answered: Who calls truncate_result?"),
+        "{report}"
+    );
+    assert!(report.contains("total of 1 sessions"), "{report}");
+}
+
+#[test]
+fn a_session_that_was_cut_off_is_gone_on_with_without_a_question() {
+    let world = asked();
+    let id = ids(&world).remove(0);
+    let lines = good(&world, &["session", "show", "--json"]).stdout;
+    let call = lines
+        .lines()
+        .position(|line| line.contains("\"call\""))
+        .unwrap()
+        + 1;
+    let fork = good(&world, &["session", "fork", &id, "--at", &call.to_string()]);
+    let fork = fork.stdout.trim();
+    let shown = good(&world, &["session", "show", fork]).stdout;
+    assert!(
+        shown.contains(&format!("branched off {id} at line {call}")),
+        "{shown}"
+    );
+    let rows = good(&world, &["session", "show", fork, "--json"]).stdout;
+    assert_eq!(rows.lines().count(), call);
+    let resumed = good(&world, &["session", "resume", fork, "--quiet"]);
+    assert!(!resumed.stdout.is_empty());
+    let ran = world.run(&["session", "fork", &id, "--at", "999"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("no line 999"), "{}", ran.stderr);
+}
+
+#[test]
+fn l28_a_replay_reports_what_differs_today() {
+    let world = asked();
+    let same = good(&world, &["session", "replay"]);
+    assert!(
+        same.stderr.contains(" 0 different, 0 not run again"),
+        "{}",
+        same.stderr
+    );
+    world.file("src/cut.rs", "//! Nothing is cut any more.\n");
+    let ran = world.run(&["session", "replay", "--json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let calls: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let different: Vec<&Value> = calls
+        .iter()
+        .filter(|call| call["state"] == "different")
+        .collect();
+    assert!(!different.is_empty(), "{}", ran.stdout);
+    assert_ne!(different[0]["then"], different[0]["now"]);
+    let rows = good(&world, &["session", "show", "--json"]).stdout;
+    assert_eq!(good(&world, &["session", "show", "--json"]).stdout, rows);
+}
+
+#[test]
+fn a_session_is_exported_once_to_a_file() {
+    let world = asked();
+    let markdown = good(&world, &["session", "export"]).stdout;
+    assert!(
+        markdown.contains("## User\n\nWhere is a result truncated?"),
+        "{markdown}"
+    );
+    let json = good(&world, &["session", "export", "--format", "json"]).stdout;
+    let rows: Vec<Value> = serde_json::from_str(&json).unwrap();
+    assert_eq!(rows[0]["row"], "meta");
+    let file = world.home().join("out.md").display().to_string();
+    good(&world, &["session", "export", "-o", &file]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), markdown);
+    let ran = world.run(&["session", "export", "-o", &file]);
+    assert_eq!(ran.code, Some(1), "an existing file was overwritten");
+    assert!(ran.stderr.contains(&file), "{}", ran.stderr);
+}
+
+#[test]
+fn sessions_are_removed_by_name_or_by_age() {
+    let world = asked();
+    good(&world, &["ask", "--quiet", "Who calls show?"]);
+    let ran = world.run(&["session", "rm", "--older-than", "1ms"]);
+    assert_eq!(ran.code, Some(2), "removed without being asked to");
+    assert_eq!(ids(&world).len(), 2);
+    let newest = ids(&world).remove(0);
+    let removed = good(&world, &["session", "rm", "last"]);
+    assert_eq!(removed.stdout.trim(), newest);
+    good(&world, &["session", "rm", "--older-than", "1ms", "--yes"]);
+    assert!(ids(&world).is_empty());
+    let ran = world.run(&["session", "rm", "--older-than", "1d", "--yes"]);
+    assert_eq!(ran.code, Some(1));
+    let file = world.repo().join("Cargo.toml").display().to_string();
+    let ran = world.run(&["session", "rm", &file]);
+    assert_eq!(ran.code, Some(1), "a file that is no session was removed");
+    assert!(world.repo().join("Cargo.toml").exists());
+}
+
+#[test]
+fn a_report_sums_what_replies_said() {
+    let world = World::sample();
+    let model = world.script(&[
+        r#"{"text":"It is cut in src/cut.rs:4.","usage":{"input":100,"output":7},"cost":0.5}"#,
+    ]);
+    good(&world, &["ask", "--quiet", "--model", &model, "Where?"]);
+    let report = good(&world, &["report", "--json"]).stdout;
+    let lines: Vec<Value> = report
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines[0]["runs"][0]["usage"]["input"], 100, "{report}");
+    assert_eq!(lines[1]["total"]["cost"]["usd"], 0.5);
+    let text = good(&world, &["report", "--newest", "3"]).stdout;
+    assert!(text.contains("tokens   100 in"), "{text}");
+    assert!(text.contains("$0.5000"), "{text}");
+}

@@ -1,0 +1,200 @@
+//! `${VAR}` at the moment of a start, and what must not be shown afterwards.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use toolcrib_core::Str;
+
+use super::{ConfigError, ServerConfig, Transport};
+
+/// A configuration with its variables put in, for one start.
+pub(crate) struct Resolved {
+    pub(crate) transport: ResolvedTransport,
+    pub(crate) redact: Redact,
+}
+
+pub(crate) enum ResolvedTransport {
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, String>,
+        cwd: Option<PathBuf>,
+    },
+    Http {
+        url: String,
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// Values of an entry that must not be seen in a log or an error.
+#[derive(Clone, Default)]
+pub(crate) struct Redact(Vec<Str>);
+
+/// Shorter values hide nothing worth hiding and would blank out innocent text.
+const SHORTEST_SECRET: usize = 6;
+
+impl Redact {
+    /// The text without the values.
+    pub(crate) fn apply(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.0 {
+            if text.contains(&**secret) {
+                text = text.replace(&**secret, "[redacted]");
+            }
+        }
+        text
+    }
+
+    fn add(&mut self, value: &str) {
+        if value.len() >= SHORTEST_SECRET {
+            self.0.push(value.into());
+        }
+        // `Bearer TOKEN`: the token alone is as secret.
+        if let Some((_, token)) = value.split_once(' ')
+            && token.len() >= SHORTEST_SECRET
+        {
+            self.0.push(token.into());
+        }
+        // A secret that holds another one goes first.
+        self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    }
+}
+
+impl ServerConfig {
+    /// Puts the environment's values in.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the key whose variable is not set.
+    pub(crate) fn resolve(&self) -> Result<Resolved, ConfigError> {
+        let mut redact = Redact::default();
+        let at = |key: &str, text: &str| -> Result<String, ConfigError> {
+            expand(text).map_err(|problem| self.error(key, problem))
+        };
+        let mut map = |key: &str, map: &BTreeMap<String, String>| {
+            let mut out = BTreeMap::new();
+            for (name, text) in map {
+                let value = at(&format!("{key}.{name}"), text)?;
+                redact.add(&value);
+                out.insert(name.clone(), value);
+            }
+            Ok::<_, ConfigError>(out)
+        };
+        let transport = match &self.transport {
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => ResolvedTransport::Stdio {
+                env: map("env", env)?,
+                command: at("command", command)?,
+                args: args
+                    .iter()
+                    .map(|text| at("args", text))
+                    .collect::<Result<_, _>>()?,
+                cwd: match cwd {
+                    Some(cwd) => Some(at("cwd", &cwd.to_string_lossy())?.into()),
+                    None => None,
+                },
+            },
+            Transport::Http { url, headers } => ResolvedTransport::Http {
+                headers: map("headers", headers)?,
+                url: at("url", url)?,
+            },
+        };
+        // What came from a variable is taken for a secret wherever it stands.
+        let written: Vec<&String> = match &self.transport {
+            Transport::Stdio { command, args, .. } => {
+                std::iter::once(command).chain(args.iter()).collect()
+            }
+            Transport::Http { url, .. } => vec![url],
+        };
+        for text in written {
+            let _ = expand_with(text, |name| {
+                let value = std::env::var(name).ok();
+                if let Some(value) = &value {
+                    redact.add(value);
+                }
+                value
+            });
+        }
+        Ok(Resolved { transport, redact })
+    }
+}
+
+/// The text with `${VAR}` and `${VAR:-default}` replaced.
+pub(crate) fn expand(text: &str) -> Result<String, String> {
+    expand_with(text, |name| std::env::var(name).ok())
+}
+
+fn expand_with(
+    text: &str,
+    mut lookup: impl FnMut(&str) -> Option<String>,
+) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        out.push_str(&rest[..start]);
+        let inner = &rest[start + 2..];
+        let Some(end) = inner.find('}') else {
+            return Err("a `${` is not closed".to_owned());
+        };
+        let (name, default) = match inner[..end].split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (&inner[..end], None),
+        };
+        let name = name.strip_prefix("env:").unwrap_or(name);
+        let valid = !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !name.starts_with(|c: char| c.is_ascii_digit());
+        if !valid {
+            return Err(format!(
+                "`${{{}}}` names no environment variable",
+                &inner[..end]
+            ));
+        }
+        match (lookup(name), default) {
+            (Some(value), None) => out.push_str(&value),
+            (Some(value), Some(_)) if !value.is_empty() => out.push_str(&value),
+            (_, Some(default)) => out.push_str(default),
+            (None, None) => {
+                return Err(format!(
+                    "the environment variable {name} is not set; set it, or write ${{{name}:-default}}"
+                ));
+            }
+        }
+        rest = &inner[end + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(name: &str) -> Option<String> {
+        match name {
+            "A" => Some("one".to_owned()),
+            "E" => Some(String::new()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn variables_and_defaults() {
+        for (text, want) in [
+            ("${A}/x", "one/x"),
+            ("${B:-two}${A}", "twoone"),
+            ("${E}", ""),
+            ("${E:-d}", "d"),
+            ("${env:A}", "one"),
+            ("$A $$ {A}", "$A $$ {A}"),
+        ] {
+            assert_eq!(expand_with(text, env).as_deref(), Ok(want), "{text}");
+        }
+        for text in ["${B}", "${A", "${}", "${a b}", "${1}"] {
+            assert!(expand_with(text, env).is_err(), "{text}");
+        }
+    }
+}

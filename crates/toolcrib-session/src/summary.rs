@@ -1,0 +1,256 @@
+//! What a session's runs took: rounds, tokens, money, time, failures.
+//!
+//! Computed from the rows alone, so that any session can be reported on, also
+//! one whose run was killed. What no row says stays unknown.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use toolcrib_core::{Content, Cost, Message, Usage};
+
+use crate::{Row, Session};
+
+/// What one run took, or several together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// What was asked; of the first run in a sum.
+    pub question: Option<String>,
+    /// How it ended, in one word; `None` when it was cut off.
+    pub outcome: Option<String>,
+    /// The limit or error behind it.
+    pub reason: Option<String>,
+    /// Replies of the model.
+    pub replies: u64,
+    /// Tool calls that have a result.
+    pub calls: u64,
+    /// Of these, results that report a failure.
+    pub failed_calls: u64,
+    /// Of these, results that were cut.
+    pub truncated: u64,
+    /// Bytes of the results before any cut.
+    pub result_bytes: u64,
+    /// Calls whose arguments were mended before they ran.
+    pub repaired: u64,
+    /// Tools that were loaded on the way.
+    pub loaded: u64,
+    /// Calls by tool.
+    pub tools: BTreeMap<String, u64>,
+    /// Tokens, as far as replies reported them.
+    pub usage: Usage,
+    /// Money, as far as replies reported it.
+    pub cost: Option<Cost>,
+    /// Milliseconds in the model.
+    pub model_ms: u64,
+    /// Milliseconds in tools, calls side by side counted each.
+    pub tool_ms: u64,
+    /// Milliseconds from the first row to the last.
+    pub wall_ms: Option<u64>,
+}
+
+/// What the runs of a session took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Each run in order.
+    pub runs: Vec<RunSummary>,
+    /// All together.
+    pub total: RunSummary,
+}
+
+impl RunSummary {
+    /// Adds another run.
+    pub fn add(&mut self, other: &RunSummary) {
+        if self.question.is_none() {
+            self.question.clone_from(&other.question);
+        }
+        self.outcome.clone_from(&other.outcome);
+        self.reason.clone_from(&other.reason);
+        self.replies += other.replies;
+        self.calls += other.calls;
+        self.failed_calls += other.failed_calls;
+        self.truncated += other.truncated;
+        self.result_bytes += other.result_bytes;
+        self.repaired += other.repaired;
+        self.loaded += other.loaded;
+        for (tool, calls) in &other.tools {
+            *self.tools.entry(tool.clone()).or_default() += calls;
+        }
+        self.usage.add(&other.usage);
+        self.cost = sum(
+            self.cost,
+            self.replies > other.replies,
+            other.cost,
+            other.replies > 0,
+        );
+        self.model_ms += other.model_ms;
+        self.tool_ms += other.tool_ms;
+        self.wall_ms = match (self.wall_ms, other.wall_ms) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
+/// A sum of costs; partial where one of two that had replies is unknown.
+fn sum(a: Option<Cost>, a_counts: bool, b: Option<Cost>, b_counts: bool) -> Option<Cost> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(Cost {
+            usd: a.usd + b.usd,
+            partial: a.partial || b.partial,
+            estimated: a.estimated || b.estimated,
+        }),
+        (Some(known), None) => Some(Cost {
+            partial: known.partial || b_counts,
+            ..known
+        }),
+        (None, Some(known)) => Some(Cost {
+            partial: known.partial || a_counts,
+            ..known
+        }),
+        (None, None) => None,
+    }
+}
+
+impl Session {
+    /// What each run took. A run ends with its `finished` row; rows after it
+    /// belong to the next.
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::default();
+        let mut run = RunSummary::default();
+        let mut begun = None;
+        for entry in self.entries() {
+            if begun.is_none() && !matches!(entry.row, Row::Meta(_)) {
+                begun = Some(entry.at);
+            }
+            if let (Some(Some(first)), Some(at)) = (begun, entry.at) {
+                run.wall_ms = Some(at.saturating_sub(first));
+            }
+            count(&mut run, &entry.row);
+            if matches!(entry.row, Row::Finished(_)) {
+                summary.runs.push(std::mem::take(&mut run));
+                begun = None;
+            }
+        }
+        if begun.is_some() {
+            summary.runs.push(run);
+        }
+        for run in &summary.runs {
+            summary.total.add(run);
+        }
+        summary
+    }
+}
+
+fn count(run: &mut RunSummary, row: &Row) {
+    match row {
+        Row::Message(row) => match &row.message {
+            Message::User(content) if run.question.is_none() => {
+                let text = content.iter().filter_map(|part| match part {
+                    Content::Text(text) => Some(&**text),
+                    _ => None,
+                });
+                let text: Vec<&str> = text.collect();
+                run.question = Some(text.join("\n"));
+            }
+            Message::Assistant(_) => run.replies += 1,
+            _ => {}
+        },
+        Row::ToolResult(row) => {
+            run.calls += 1;
+            run.failed_calls += u64::from(row.result.is_error);
+            run.truncated += u64::from(row.shown_bytes.is_some());
+            run.result_bytes += row.bytes;
+            run.repaired += u64::from(!row.repairs.is_empty());
+            run.tool_ms += row.ms;
+            *run.tools.entry(row.result.name.to_string()).or_default() += 1;
+        }
+        Row::Usage(row) => {
+            run.usage.add(&row.usage);
+            run.model_ms += row.ms;
+            run.cost = sum(run.cost, row.round > 1, row.cost, true);
+        }
+        Row::Activation(row) => run.loaded += row.tools.len() as u64,
+        Row::Finished(row) => {
+            run.outcome = Some(row.outcome.clone());
+            run.reason.clone_from(&row.reason);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Meta, ResultRow, SessionLog};
+    use toolcrib_core::{AssistantMessage, ToolCall, ToolResult};
+
+    fn result(name: &str, is_error: bool, ms: u64) -> Row {
+        let call = ToolCall {
+            id: "c".into(),
+            name: name.into(),
+            arguments: "{}".into(),
+            extra: None,
+        };
+        let mut row = ResultRow::new(ToolResult::text(&call, "x", is_error));
+        row.bytes = 10;
+        row.shown_bytes = is_error.then_some(5);
+        row.ms = ms;
+        Row::ToolResult(row)
+    }
+
+    fn usage(input: u64) -> Usage {
+        Usage {
+            input: Some(input),
+            ..Usage::default()
+        }
+    }
+
+    #[test]
+    fn runs_are_told_apart_and_summed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = SessionLog::create(dir.path(), Meta::new("m")).expect("created");
+        let reply = || Row::message_in(1, Message::Assistant(AssistantMessage::default()));
+        for row in [
+            Row::message(Message::user("first")),
+            reply(),
+            Row::usage(1, usage(7), Some(Cost::reported(0.5)), 20),
+            result("a", false, 3),
+            result("b", true, 4),
+            Row::finished("answered", None, 1),
+            Row::message(Message::user("second")),
+            reply(),
+            Row::usage(1, usage(5), None, 30),
+        ] {
+            log.append(&row).expect("a row");
+        }
+        let summary = Session::read(log.path()).expect("read").summary();
+        let [first, second] = &summary.runs[..] else {
+            panic!("{:?}", summary.runs);
+        };
+        assert_eq!(first.question.as_deref(), Some("first"));
+        assert_eq!(first.outcome.as_deref(), Some("answered"));
+        assert_eq!(
+            (first.calls, first.failed_calls, first.truncated),
+            (2, 1, 1)
+        );
+        assert_eq!((first.tool_ms, first.model_ms), (7, 20));
+        assert_eq!(first.cost, Some(Cost::reported(0.5)));
+        assert_eq!(second.outcome, None);
+        assert_eq!(second.cost, None);
+        let total = &summary.total;
+        assert_eq!(total.usage.input, Some(12));
+        assert_eq!(total.replies, 2);
+        assert_eq!(total.tools["b"], 1);
+        let cost = total.cost.expect("a cost");
+        assert!(cost.partial && (cost.usd - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_session_without_a_run_has_none() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = SessionLog::create(dir.path(), Meta::new("m")).expect("created");
+        let summary = Session::read(log.path()).expect("read").summary();
+        assert_eq!(summary, Summary::default());
+    }
+}
