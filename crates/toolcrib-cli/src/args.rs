@@ -241,6 +241,12 @@ pub(crate) struct ServeArgs {
     /// Read the servers from this file alone, toolcrib.toml or a client's mcp.json
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
+    /// Hold back tools whose definitions changed since they were first seen
+    #[arg(long)]
+    pub(crate) pin: bool,
+    /// Take what this server lists now for approved
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) approve: Vec<String>,
     /// Most bytes of one result; the rest is read piece by piece
     #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
     pub(crate) max_result: usize,
@@ -272,6 +278,8 @@ Servers come from the user's config.toml and from the repository's toolcrib.toml
 (`toolcrib trust`); `toolcrib import` writes both. A server starts when it is first needed.
 
 Exit status: 0 the client is done, 1 failed, 2 wrong usage, 130 interrupted.";
+
+#[derive(Debug, Args)]
 pub(crate) struct SessionArgs {
     #[command(subcommand)]
     pub(crate) what: SessionCommand,

@@ -96,7 +96,9 @@ fn clients(named: &[String]) -> Result<Vec<Client>, CliError> {
                 .into_iter()
                 .min_by_key(|client| strsim::levenshtein(client.id(), name))
                 .map_or("", Client::id);
-            CliError::usage(format!("--client: no client {name:?}; did you mean {near:?}?"))
+            CliError::usage(format!(
+                "--client: no client {name:?}; did you mean {near:?}?"
+            ))
         })
     };
     named.iter().map(find).collect()
@@ -155,12 +157,18 @@ fn costs(
             true => runtime.block_on(async {
                 let failures = fleet.learn().await;
                 fleet.shutdown().await;
-                failures.into_iter().map(|(name, error)| (name, error.to_string())).collect()
+                failures
+                    .into_iter()
+                    .map(|(name, error)| (name, error.to_string()))
+                    .collect()
             }),
             false => BTreeMap::new(),
         };
         for server in servers {
-            let cost = match (failures.get(server.name.as_str()), fleet.manifest(&server.name)) {
+            let cost = match (
+                failures.get(server.name.as_str()),
+                fleet.manifest(&server.name),
+            ) {
                 (Some(why), _) => Cost::Failed(why.clone()),
                 (None, Some(manifest)) => cost(&server.name, &manifest),
                 (None, None) => Cost::Unknown,
@@ -194,7 +202,10 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
     let (mut tools, mut tokens, mut unknown) = (0, 0, 0);
     for server in &plan.servers {
         let cost = match costs.get(&(server.scope, server.name.clone())) {
-            Some(Cost::Known { tools: t, tokens: n }) => {
+            Some(Cost::Known {
+                tools: t,
+                tokens: n,
+            }) => {
                 tools += t;
                 tokens += n;
                 format!("{t} tools, {n} tokens")
@@ -208,8 +219,16 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
                 "tokens not known yet".to_owned()
             }
         };
-        let from: Vec<&str> = server.from.iter().map(|(client, _)| client.title()).collect();
-        let known = if server.known { ", configured already" } else { "" };
+        let from: Vec<&str> = server
+            .from
+            .iter()
+            .map(|(client, _)| client.title())
+            .collect();
+        let known = if server.known {
+            ", configured already"
+        } else {
+            ""
+        };
         let _ = writeln!(text, "{}: {cost} ({}{known})", server.name, from.join(", "));
     }
     if tools > 0 {
@@ -219,7 +238,10 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
         );
     }
     if unknown > 0 {
-        let _ = writeln!(text, "{unknown} not counted; --check starts each of them once");
+        let _ = writeln!(
+            text,
+            "{unknown} not counted; --check starts each of them once"
+        );
     }
     for path in survey.served() {
         let _ = writeln!(text, "served already: {}", path.display());
@@ -228,7 +250,13 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
         let _ = writeln!(text, "left alone: {problem}");
     }
     text.chars()
-        .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
+        .map(|c| {
+            if c.is_control() && c != '\n' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
         .collect()
 }
 

@@ -29,6 +29,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
         ServeMode::Transparent => Mode::Transparent,
     };
     options.cache_dir = workspace.places.cache.as_ref().map(|dir| dir.join("mcp"));
+    if let Some(state) = &workspace.places.state {
+        options = options.pins(state.join("mcp-pins.json"), &args.approve);
+    }
+    options.hold_changed = args.pin;
     options.result_cap = args.max_result.max(1024);
     if args.graph {
         let loaded = snapshot::load(&workspace)?;
@@ -115,12 +119,13 @@ async fn http(
 
 fn token(args: &ServeArgs) -> Result<Option<String>, CliError> {
     if let Some(path) = &args.token_file {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            CliError::usage(format!("cannot read {}: {error}", path.display()))
-        })?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| CliError::usage(format!("cannot read {}: {error}", path.display())))?;
         return Ok(Some(text.trim().to_owned()));
     }
-    Ok(std::env::var("TOOLCRIB_TOKEN").ok().filter(|token| !token.is_empty()))
+    Ok(std::env::var("TOOLCRIB_TOKEN")
+        .ok()
+        .filter(|token| !token.is_empty()))
 }
 
 fn options(args: &ServeArgs, workspace: &Workspace) -> Result<Options, CliError> {
@@ -150,9 +155,12 @@ fn options(args: &ServeArgs, workspace: &Workspace) -> Result<Options, CliError>
 }
 
 fn from_file(path: &Path, root: &Path) -> Result<Options, CliError> {
-    let text = read(path)?
-        .ok_or_else(|| CliError::usage(format!("{} does not exist", path.display())))?;
-    if path.extension().is_some_and(|extension| extension == "json") {
+    let text =
+        read(path)?.ok_or_else(|| CliError::usage(format!("{} does not exist", path.display())))?;
+    if path
+        .extension()
+        .is_some_and(|extension| extension == "json")
+    {
         let servers = servers_from_json(&text, path, true).map_err(CliError::usage)?;
         return Ok(Options::new(servers));
     }

@@ -81,9 +81,7 @@ impl Gateway {
     /// order in which they come.
     pub(crate) fn accept(&self, client: &Arc<Client>, text: &str) -> Accepted {
         match wire::parse(text) {
-            Err((id, error)) => {
-                Accepted::Answer(wire::answer(id.map(RawValue::get), &Err(error)))
-            }
+            Err((id, error)) => Accepted::Answer(wire::answer(id.map(RawValue::get), &Err(error))),
             Ok(Message::Answer { id, result }) => {
                 client.answered(id, result);
                 Accepted::Nothing
@@ -92,17 +90,15 @@ impl Gateway {
                 self.notified(client, &method, params);
                 Accepted::Nothing
             }
-            Ok(Message::Request(Request { id, method, params })) => {
-                match client.begin(id.get()) {
-                    Ok(cancel) => Accepted::Request {
-                        id: id.get().to_owned(),
-                        method: method.into_owned(),
-                        params: params.map(ToOwned::to_owned),
-                        cancel,
-                    },
-                    Err(error) => Accepted::Answer(wire::answer(Some(id.get()), &Err(error))),
-                }
-            }
+            Ok(Message::Request(Request { id, method, params })) => match client.begin(id.get()) {
+                Ok(cancel) => Accepted::Request {
+                    id: id.get().to_owned(),
+                    method: method.into_owned(),
+                    params: params.map(ToOwned::to_owned),
+                    cancel,
+                },
+                Err(error) => Accepted::Answer(wire::answer(Some(id.get()), &Err(error))),
+            },
         }
     }
 
@@ -159,9 +155,7 @@ impl Gateway {
             Some(version) => return Err(unsupported(version.get())),
         };
         let capabilities = match key(CAPABILITIES_KEY) {
-            Some(raw) if modern && wire::entries(raw.get()).is_some() => {
-                Arc::from(raw.to_owned())
-            }
+            Some(raw) if modern && wire::entries(raw.get()).is_some() => Arc::from(raw.to_owned()),
             _ if modern => {
                 return Err(bad(format!(
                     "`_meta` must hold the client's capabilities as `{CAPABILITIES_KEY}`"
@@ -195,7 +189,10 @@ impl Gateway {
             "ping" if !cx.modern => return Ok(Some(wire::raw("{}".to_owned()))),
             "server/discover" if cx.modern => return self.discover(cx).await.map(Some),
             "subscriptions/listen" if cx.modern => return self.listen(cx, params).await,
-            "initialize" | "ping" | "logging/setLevel" | "resources/subscribe"
+            "initialize"
+            | "ping"
+            | "logging/setLevel"
+            | "resources/subscribe"
             | "resources/unsubscribe"
                 if cx.modern =>
             {
@@ -249,9 +246,15 @@ impl Gateway {
         }
     }
 
-    fn initialize(self: &Arc<Self>, client: &Arc<Client>, params: &str) -> Result<Box<RawValue>, RpcError> {
+    fn initialize(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        params: &str,
+    ) -> Result<Box<RawValue>, RpcError> {
         let Some(asked) = wire::text(params, "protocolVersion") else {
-            return Err(bad("`protocolVersion` must be a text such as \"2025-11-25\""));
+            return Err(bad(
+                "`protocolVersion` must be a text such as \"2025-11-25\"",
+            ));
         };
         let version = LEGACY.into_iter().find(|known| *known == asked);
         let version = version.unwrap_or(LEGACY[0]);
@@ -274,7 +277,9 @@ impl Gateway {
     async fn discover(self: &Arc<Self>, cx: &Cx) -> Result<Box<RawValue>, RpcError> {
         cx.backend.learn(&self.options);
         if self.only_server().is_some() {
-            cx.backend.settle(&self.options, Duration::from_secs(30)).await;
+            cx.backend
+                .settle(&self.options, Duration::from_secs(30))
+                .await;
         }
         let about = self.about(&cx.backend);
         Ok(wire::raw(format!(

@@ -101,7 +101,9 @@ impl Gateway {
     pub(crate) fn take_up(&self, state: &str, params: &str) -> Result<Running, RpcError> {
         let answer = wire::at(params, &["inputResponses", INPUT]);
         let Some(answer) = answer else {
-            let text = format!("`inputResponses.{INPUT}` is missing: the server's question is not answered");
+            let text = format!(
+                "`inputResponses.{INPUT}` is missing: the server's question is not answered"
+            );
             return Err(RpcError::new(wire::BAD_PARAMS, text));
         };
         let Some(held) = lock(&self.held).remove(state) else {

@@ -160,7 +160,10 @@ impl Server {
         let Some(name) = text(headers, SESSION) else {
             return match text(headers, VERSION) {
                 Some(MODERN) => not_allowed(),
-                _ => said(StatusCode::BAD_REQUEST, "the header Mcp-Session-Id is missing"),
+                _ => said(
+                    StatusCode::BAD_REQUEST,
+                    "the header Mcp-Session-Id is missing",
+                ),
             };
         };
         if !accepts(headers, "text/event-stream") {
@@ -176,30 +179,54 @@ impl Server {
         match text(headers, SESSION) {
             Some(name) if self.sessions.end(name) => empty(StatusCode::NO_CONTENT),
             Some(_) => said(StatusCode::NOT_FOUND, "there is no such session"),
-            None => said(StatusCode::BAD_REQUEST, "the header Mcp-Session-Id is missing"),
+            None => said(
+                StatusCode::BAD_REQUEST,
+                "the header Mcp-Session-Id is missing",
+            ),
         }
     }
 
     async fn post(&self, request: Request<Incoming>) -> Reply {
         let (head, body) = request.into_parts();
         let headers = &head.headers;
-        if !text(headers, CONTENT_TYPE.as_str()).is_some_and(|kind| kind.starts_with("application/json")) {
-            return said(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
+        if !text(headers, CONTENT_TYPE.as_str())
+            .is_some_and(|kind| kind.starts_with("application/json"))
+        {
+            return said(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the body must be application/json",
+            );
         }
         if !accepts(headers, "application/json") && !accepts(headers, "text/event-stream") {
-            return said(StatusCode::NOT_ACCEPTABLE, "answers are application/json or text/event-stream");
+            return said(
+                StatusCode::NOT_ACCEPTABLE,
+                "answers are application/json or text/event-stream",
+            );
         }
         let body = tokio::time::timeout(BODY, Limited::new(body, LONGEST).collect()).await;
         let body = match body {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-                return said(StatusCode::PAYLOAD_TOO_LARGE, "the body is longer than 16 MiB");
+                return said(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    "the body is longer than 16 MiB",
+                );
             }
             Ok(Err(_)) => return said(StatusCode::BAD_REQUEST, "the body did not arrive"),
-            Err(_) => return said(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
+            Err(_) => {
+                return said(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "the body did not arrive in time",
+                );
+            }
         };
         let Ok(text) = std::str::from_utf8(&body) else {
-            return failed(StatusCode::BAD_REQUEST, None, wire::PARSE, "the body is not UTF-8");
+            return failed(
+                StatusCode::BAD_REQUEST,
+                None,
+                wire::PARSE,
+                "the body is not UTF-8",
+            );
         };
         if let Some(items) = wire::batch(text) {
             return self.batch(headers, &items).await;
@@ -212,7 +239,10 @@ impl Server {
                 &error.message,
             ),
             Ok(message) => match modern(headers, &message) {
-                Err((id, error)) => reply(StatusCode::BAD_REQUEST, wire::answer(id.as_deref(), &Err(error))),
+                Err((id, error)) => reply(
+                    StatusCode::BAD_REQUEST,
+                    wire::answer(id.as_deref(), &Err(error)),
+                ),
                 Ok(true) => self.stateless(headers, text, &message).await,
                 Ok(false) => self.in_session(headers, text, &message).await,
             },
@@ -229,14 +259,18 @@ impl Server {
         let Message::Request(_) = message else {
             return empty(StatusCode::ACCEPTED);
         };
-        self.answer(headers, &client, lane, messages, vec![work], true, false).await
+        self.answer(headers, &client, lane, messages, vec![work], true, false)
+            .await
     }
 
     async fn in_session(&self, headers: &HeaderMap, text: &str, message: &Message<'_>) -> Reply {
         if let Some(version) = self::text(headers, VERSION)
             && !LEGACY.contains(&version)
         {
-            let why = format!("MCP-Protocol-Version {version:?} is not spoken here; spoken are {MODERN}, {}", LEGACY.join(", "));
+            let why = format!(
+                "MCP-Protocol-Version {version:?} is not spoken here; spoken are {MODERN}, {}",
+                LEGACY.join(", ")
+            );
             return failed(StatusCode::BAD_REQUEST, None, wire::INVALID_REQUEST, &why);
         }
         if let Message::Request(request) = message
@@ -244,13 +278,18 @@ impl Server {
         {
             let name = self.sessions.begin(&self.gateway);
             let Some(client) = self.sessions.client(&name) else {
-                return said(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
+                return said(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "there are too many sessions",
+                );
             };
             let Some(work) = self.gateway.work(&client, text) else {
                 return empty(StatusCode::ACCEPTED);
             };
             let (lane, messages) = Lane::new();
-            let mut reply = self.answer(headers, &client, lane, messages, vec![work], false, false).await;
+            let mut reply = self
+                .answer(headers, &client, lane, messages, vec![work], false, false)
+                .await;
             if let Ok(name) = name.parse() {
                 reply.headers_mut().insert(SESSION, name);
             }
@@ -264,13 +303,19 @@ impl Server {
             return empty(StatusCode::ACCEPTED);
         };
         let (lane, messages) = Lane::new();
-        self.answer(headers, &client, lane, messages, vec![work], false, false).await
+        self.answer(headers, &client, lane, messages, vec![work], false, false)
+            .await
     }
 
     fn session(&self, headers: &HeaderMap) -> Result<Arc<Client>, Reply> {
         let Some(name) = text(headers, SESSION) else {
             let why = "the header Mcp-Session-Id is missing";
-            return Err(failed(StatusCode::BAD_REQUEST, None, wire::INVALID_REQUEST, why));
+            return Err(failed(
+                StatusCode::BAD_REQUEST,
+                None,
+                wire::INVALID_REQUEST,
+                why,
+            ));
         };
         self.sessions.client(name).ok_or_else(|| {
             let why = "there is no such session; initialize anew";
@@ -291,7 +336,8 @@ impl Server {
             return empty(StatusCode::ACCEPTED);
         }
         let (lane, messages) = Lane::new();
-        self.answer(headers, &client, lane, messages, work, false, true).await
+        self.answer(headers, &client, lane, messages, work, false, true)
+            .await
     }
 
     /// Does the work. As long as nothing else is said, the answer is plain.
@@ -345,10 +391,7 @@ impl Server {
 }
 
 /// Whether a message is of the newest revision, its headers checked against it.
-fn modern(
-    headers: &HeaderMap,
-    message: &Message<'_>,
-) -> Result<bool, (Option<String>, RpcError)> {
+fn modern(headers: &HeaderMap, message: &Message<'_>) -> Result<bool, (Option<String>, RpcError)> {
     let header = text(headers, VERSION);
     let Message::Request(request) = message else {
         return Ok(header == Some(MODERN));
@@ -382,7 +425,10 @@ fn modern(
         {
             return mismatch("Mcp-Name is not what the body names".to_owned());
         }
-        let capabilities = wire::at(params, &["_meta", "io.modelcontextprotocol/clientCapabilities"]);
+        let capabilities = wire::at(
+            params,
+            &["_meta", "io.modelcontextprotocol/clientCapabilities"],
+        );
         if capabilities.is_none_or(|raw| !raw.get().starts_with('{')) {
             let why = "`_meta` must hold the client's capabilities";
             return Err((id(), RpcError::new(wire::BAD_PARAMS, why)));

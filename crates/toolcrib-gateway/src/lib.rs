@@ -18,6 +18,7 @@ mod held;
 mod http;
 pub mod import;
 mod load;
+mod pins;
 mod policy;
 mod relay;
 mod settings;

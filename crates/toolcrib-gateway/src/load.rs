@@ -278,6 +278,9 @@ enabled_tools = ["x"]
         assert_eq!(loaded.policy.deny, ["destructive"]);
         let missing = text.replace(".env\"", ".nope\"");
         let error = Loaded::from_toml(&missing, file, dir.path()).unwrap_err();
-        assert!(error.to_string().contains("mcp.servers.a.env_file"), "{error}");
+        assert!(
+            error.to_string().contains("mcp.servers.a.env_file"),
+            "{error}"
+        );
     }
 }

@@ -65,7 +65,9 @@ impl Policy {
             let found = self.rules.iter().find(|(_, words)| words.iter().any(rule));
             found.map(|(permission, _)| *permission)
         };
-        by(&exact).or_else(|| by(&fits)).unwrap_or(Permission::Allow)
+        by(&exact)
+            .or_else(|| by(&fits))
+            .unwrap_or(Permission::Allow)
     }
 }
 

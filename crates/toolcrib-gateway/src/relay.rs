@@ -116,7 +116,8 @@ impl Reverse for Relay {
     ) -> BoxFuture<'a, Result<Box<RawValue>, RpcError>> {
         Box::pin(async move {
             let Some(site) = self.site(tag) else {
-                let text = format!("no client of this gateway waits for {server}, so nobody can be asked");
+                let text =
+                    format!("no client of this gateway waits for {server}, so nobody can be asked");
                 return Err(RpcError::new(wire::INTERNAL, text));
             };
             match site.questions {

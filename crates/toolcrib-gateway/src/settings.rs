@@ -121,7 +121,9 @@ pub enum FillError {
     #[error("the variable {0} is not set")]
     Unset(String),
     /// `${` without an end or with something else than a name.
-    #[error("`${{` is not followed by a variable's name and `}}`; write `$${{` for the two characters")]
+    #[error(
+        "`${{` is not followed by a variable's name and `}}`; write `$${{` for the two characters"
+    )]
     Malformed,
 }
 

@@ -38,14 +38,19 @@ impl Spill {
 
     /// The piece of a kept result that the arguments name, as a result.
     pub(crate) fn read(&self, arguments: &Value, cap: usize) -> Value {
-        let failed = |text: String| json!({"content": [{"type": "text", "text": text}], "isError": true});
+        let failed =
+            |text: String| json!({"content": [{"type": "text", "text": text}], "isError": true});
         let Some(id) = arguments.get("id").and_then(Value::as_str) else {
-            return failed("`id` must be the id that a cut result named, such as \"r1\"".to_owned());
+            return failed(
+                "`id` must be the id that a cut result named, such as \"r1\"".to_owned(),
+            );
         };
         let number = id.strip_prefix('r').and_then(|n| n.parse::<u64>().ok());
         let found = self.kept.iter().find(|(known, _)| Some(*known) == number);
         let Some((_, text)) = found else {
-            return failed(format!("there is no kept result {id:?}; call the tool again"));
+            return failed(format!(
+                "there is no kept result {id:?}; call the tool again"
+            ));
         };
         let offset = match arguments.get("offset") {
             None | Some(Value::Null) => 0,

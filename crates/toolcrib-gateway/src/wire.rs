@@ -127,7 +127,9 @@ pub(crate) fn parse(text: &str) -> Result<Message<'_>, (Option<&RawValue>, RpcEr
                     result: Err(error),
                 })
             }
-            _ => Err(invalid("a message has a `method`, a `result` or an `error`")),
+            _ => Err(invalid(
+                "a message has a `method`, a `result` or an `error`",
+            )),
         },
         (None, None) => Err(invalid("a message has a `method` or an `id`")),
     }
@@ -138,7 +140,9 @@ pub(crate) fn batch(text: &str) -> Option<Vec<&RawValue>> {
     if !text.trim_start().starts_with('[') {
         return None;
     }
-    serde_json::from_str(text).ok().filter(|all: &Vec<_>| !all.is_empty())
+    serde_json::from_str(text)
+        .ok()
+        .filter(|all: &Vec<_>| !all.is_empty())
 }
 
 /// The bytes of an answer.
@@ -280,14 +284,24 @@ mod tests {
 
     #[test]
     fn ids_keep_their_form() {
-        for id in ["1", "\"1\"", "-7", "9007199254740993", "\"a\\u00e9\"", "1.0"] {
+        for id in [
+            "1",
+            "\"1\"",
+            "-7",
+            "9007199254740993",
+            "\"a\\u00e9\"",
+            "1.0",
+        ] {
             let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
             let Ok(Message::Request(request)) = parse(&text) else {
                 panic!("{text}");
             };
             assert_eq!(request.id.get(), id);
             let out = answer(Some(request.id.get()), &Ok(raw("{}".to_owned())));
-            assert_eq!(out, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+            assert_eq!(
+                out,
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+            );
         }
     }
 
@@ -298,8 +312,14 @@ mod tests {
         assert_eq!(code("hello"), PARSE);
         assert_eq!(code("7"), INVALID_REQUEST);
         assert_eq!(code(r#"{"id":1,"method":"ping"}"#), INVALID_REQUEST);
-        assert_eq!(code(r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#), INVALID_REQUEST);
-        assert_eq!(code(r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#), INVALID_REQUEST);
+        assert_eq!(
+            code(r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#),
+            INVALID_REQUEST
+        );
+        assert_eq!(
+            code(r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#),
+            INVALID_REQUEST
+        );
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1}"#), INVALID_REQUEST);
     }
 

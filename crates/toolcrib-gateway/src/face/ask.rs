@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
 use serde_json::json;
+use serde_json::value::RawValue;
 use toolcrib_core::Permission;
 use toolcrib_mcp::RpcError;
 

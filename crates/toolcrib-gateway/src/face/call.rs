@@ -38,7 +38,8 @@ impl Gateway {
         if searched && name == CALL_TOOL {
             return match inner(&catalog, arguments) {
                 Ok(Inner::Tool(offered, arguments)) => {
-                    self.run(cx, &catalog, offered, params, &arguments, false).await
+                    self.run(cx, &catalog, offered, params, &arguments, false)
+                        .await
                 }
                 Ok(Inner::Search(arguments)) => {
                     let arguments = wire::raw(arguments);
@@ -54,7 +55,11 @@ impl Gateway {
         // Not listed, or not yet: what is known by its name runs all the same.
         let Some(offered) = catalog.find(&name) else {
             let near = near(&catalog, &name);
-            let how = if searched { " Find tools with `tool_search`." } else { "" };
+            let how = if searched {
+                " Find tools with `tool_search`."
+            } else {
+                ""
+            };
             return Err(bad(format!("Unknown tool: {}.{near}{how}", shown(&name))));
         };
         let text = match arguments {
@@ -64,7 +69,15 @@ impl Gateway {
             Some(_) => return Err(bad("`arguments` must be an object")),
         };
         let listed = offered_schema(offered);
-        self.run(cx, &catalog, offered, params, &text, self.lists_all() && listed).await
+        self.run(
+            cx,
+            &catalog,
+            offered,
+            params,
+            &text,
+            self.lists_all() && listed,
+        )
+        .await
     }
 
     /// Runs a tool with the text of an object as its arguments. `whole` results are
@@ -81,7 +94,16 @@ impl Gateway {
         let state = wire::text(params, "requestState");
         let held = state.is_some_and(|state| state.starts_with(HELD));
         if !held {
-            match self.permitted(cx, offered, &wire::with(params, &[("arguments", arguments)], &[]).get().to_owned()).await? {
+            match self
+                .permitted(
+                    cx,
+                    offered,
+                    &wire::with(params, &[("arguments", arguments)], &[])
+                        .get()
+                        .to_owned(),
+                )
+                .await?
+            {
                 Leave::Go => {}
                 Leave::Answer(answer) => return Ok(Some(answer)),
             }
@@ -227,11 +249,15 @@ fn inner<'a>(catalog: &'a Catalog, outer: Option<&RawValue>) -> Result<Inner<'a>
         None => outer.map_or("{}", RawValue::get),
     };
     let Some(entries) = wire::entries(outer) else {
-        return Err("`call_tool` takes an object with `name` and `arguments`; nothing ran".to_owned());
+        return Err(
+            "`call_tool` takes an object with `name` and `arguments`; nothing ran".to_owned(),
+        );
     };
     let name = wire::text(outer, "name").filter(|name| !name.trim().is_empty());
     let Some(name) = name else {
-        return Err("`name` must be the name of a tool that `tool_search` found; nothing ran".to_owned());
+        return Err(
+            "`name` must be the name of a tool that `tool_search` found; nothing ran".to_owned(),
+        );
     };
     let name = name.trim();
     let beside: Vec<_> = entries
@@ -242,7 +268,9 @@ fn inner<'a>(catalog: &'a Catalog, outer: Option<&RawValue>) -> Result<Inner<'a>
     if is_ours(name) || name == READ_RESULT {
         let arguments = match (given, beside.is_empty()) {
             (Given::Object(text), _) => text,
-            _ => wire::with(outer, &[], &["name", "arguments"]).get().to_owned(),
+            _ => wire::with(outer, &[], &["name", "arguments"])
+                .get()
+                .to_owned(),
         };
         return match name {
             TOOL_SEARCH => Ok(Inner::Search(arguments)),
@@ -265,8 +293,13 @@ fn inner<'a>(catalog: &'a Catalog, outer: Option<&RawValue>) -> Result<Inner<'a>
             return refuse("`arguments` must be an object with the tool's own arguments");
         }
         Given::Object(text) if beside.is_empty() => text,
-        Given::Object(text) if text.trim() != "{}" && !wire::entries(&text).is_some_and(|e| e.is_empty()) => {
-            let keys: Vec<String> = beside.iter().map(|(key, _)| format!("`{}`", shown(key))).collect();
+        Given::Object(text)
+            if text.trim() != "{}" && !wire::entries(&text).is_some_and(|e| e.is_empty()) =>
+        {
+            let keys: Vec<String> = beside
+                .iter()
+                .map(|(key, _)| format!("`{}`", shown(key)))
+                .collect();
             return refuse(&format!("put {} into `arguments`", keys.join(", ")));
         }
         Given::Object(_) | Given::Nothing if !beside.is_empty() => {
@@ -277,7 +310,9 @@ fn inner<'a>(catalog: &'a Catalog, outer: Option<&RawValue>) -> Result<Inner<'a>
             if let Some((key, _)) = beside.iter().find(|(key, _)| !known(key)) {
                 return refuse(&format!("there is no argument `{}`", shown(key)));
             }
-            wire::with(outer, &[], &["name", "arguments"]).get().to_owned()
+            wire::with(outer, &[], &["name", "arguments"])
+                .get()
+                .to_owned()
         }
         Given::Object(_) | Given::Nothing => "{}".to_owned(),
     };

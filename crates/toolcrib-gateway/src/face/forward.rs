@@ -117,7 +117,10 @@ impl Gateway {
             let lane = cx.lane.clone();
             request.progress = Some(Arc::new(move |params: &RawValue| {
                 let params = wire::with(params.get(), &[("progressToken", &token)], &[]);
-                lane.send(wire::notification("notifications/progress", Some(params.get())));
+                lane.send(wire::notification(
+                    "notifications/progress",
+                    Some(params.get()),
+                ));
             }));
         }
         if cx.modern {
@@ -127,7 +130,9 @@ impl Gateway {
             let (server, method) = (server.clone(), method.to_owned());
             let params = clean(params);
             let task = tokio::spawn(async move {
-                fleet.request(&server, &method, Some(params), &request).await
+                fleet
+                    .request(&server, &method, Some(params), &request)
+                    .await
             });
             let running = Running {
                 task,
@@ -139,7 +144,11 @@ impl Gateway {
         let mut params = clean(params);
         for _ in 0..ROUNDS {
             let sent = Some(params.clone());
-            let result = cx.backend.fleet.request(server, method, sent, &request).await;
+            let result = cx
+                .backend
+                .fleet
+                .request(server, method, sent, &request)
+                .await;
             let result = result.map_err(failure)?;
             if wire::text(result.get(), "resultType").as_deref() != Some("input_required") {
                 drop(on_lane);
@@ -168,7 +177,10 @@ impl Gateway {
                 let text = format!(
                     "{server} wants an answer to `{method}`, which this client cannot give"
                 );
-                return Err(Failure::Server(RpcError::new(wire::MISSING_CAPABILITY, text)));
+                return Err(Failure::Server(RpcError::new(
+                    wire::MISSING_CAPABILITY,
+                    text,
+                )));
             }
             let inner = wire::get(request.get(), "params").map(RawValue::get);
             let asked = cx.client.ask(&cx.lane, &method, inner).await;
@@ -183,10 +195,16 @@ impl Gateway {
         if let Some(state) = wire::get(result.get(), "requestState") {
             set.push(("requestState", state.get()));
         }
-        Ok(wire::with(params.get(), &set, &["inputResponses", "requestState"].map(|k| match set.iter().any(|(name, _)| *name == k) {
-            true => "",
-            false => k,
-        })))
+        Ok(wire::with(
+            params.get(),
+            &set,
+            &["inputResponses", "requestState"].map(|k| {
+                match set.iter().any(|(name, _)| *name == k) {
+                    true => "",
+                    false => k,
+                }
+            }),
+        ))
     }
 }
 

@@ -95,7 +95,10 @@ impl Gateway {
             )
         });
         let resources = catalog.resources.iter().map(|r| renamed(r, "uri"));
-        Ok(list("resources", std::iter::once(own).chain(instructions).chain(resources)))
+        Ok(list(
+            "resources",
+            std::iter::once(own).chain(instructions).chain(resources),
+        ))
     }
 
     pub(crate) async fn list_templates(&self, cx: &Cx) -> Result<Box<RawValue>, RpcError> {
@@ -131,7 +134,9 @@ fn renamed(listed: &Listed, key: &str) -> String {
         return listed.raw.get().to_owned();
     }
     let name = wire::quoted(&listed.exported);
-    wire::with(listed.raw.get(), &[(key, &name)], &[]).get().to_owned()
+    wire::with(listed.raw.get(), &[(key, &name)], &[])
+        .get()
+        .to_owned()
 }
 
 fn list(key: &str, items: impl Iterator<Item = String>) -> Box<RawValue> {

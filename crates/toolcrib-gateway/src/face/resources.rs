@@ -16,26 +16,38 @@ use crate::wire;
 
 /// The protocol's log levels, least serious first.
 pub(crate) const LEVELS: [&str; 8] = [
-    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency",
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
 ];
 
 impl Gateway {
     pub(crate) async fn get_prompt(self: &Arc<Self>, cx: &Cx, params: &str) -> Answer {
         let name = wire::text(params, "name").unwrap_or_default();
         let catalog = cx.backend.catalog(&self.options);
-        let found = catalog.prompts.iter().find(|prompt| prompt.exported == name);
+        let found = catalog
+            .prompts
+            .iter()
+            .find(|prompt| prompt.exported == name);
         let Some(prompt) = found else {
             return Err(bad(format!("Unknown prompt: {name}")));
         };
         let key = wire::quoted(&prompt.key);
         let params = wire::with(params, &[("name", &key)], &[]);
-        self.send(cx, &prompt.server, "prompts/get", params.get()).await
+        self.send(cx, &prompt.server, "prompts/get", params.get())
+            .await
     }
 
     pub(crate) async fn read_resource(self: &Arc<Self>, cx: &Cx, params: &str) -> Answer {
         let uri = wire::text(params, "uri").unwrap_or_default();
         if let Some(text) = self.own_resource(cx, &uri) {
-            let result = json!({"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]});
+            let result =
+                json!({"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]});
             return Ok(Some(wire::raw(result.to_string())));
         }
         let (server, params) = self.route(cx, &uri, params)?;
@@ -74,7 +86,8 @@ impl Gateway {
         };
         let reference = wire::with(reference, &[(key, &wire::quoted(&listed.key))], &[]);
         let params = wire::with(params, &[("ref", reference.get())], &[]);
-        self.send(cx, &listed.server, "completion/complete", params.get()).await
+        self.send(cx, &listed.server, "completion/complete", params.get())
+            .await
     }
 
     pub(crate) async fn set_level(
@@ -91,7 +104,8 @@ impl Gateway {
         for status in cx.backend.fleet.status() {
             let runs = matches!(status.state, ServerState::Started | ServerState::Used);
             let manifest = cx.backend.manifest(&status.name);
-            let logs = manifest.is_some_and(|m| wire::get(m.capabilities.get(), "logging").is_some());
+            let logs =
+                manifest.is_some_and(|m| wire::get(m.capabilities.get(), "logging").is_some());
             if runs && logs {
                 let _ = self
                     .forward(cx, &status.name, "logging/setLevel", params, true)
@@ -122,7 +136,10 @@ impl Gateway {
             && let Some(known) = self.options.servers.iter().find(|s| *s.name == *server)
         {
             let key = wire::quoted(rest);
-            return Ok((known.name.clone(), wire::with(params, &[("uri", &key)], &[])));
+            return Ok((
+                known.name.clone(),
+                wire::with(params, &[("uri", &key)], &[]),
+            ));
         }
         let seen = lock(&cx.client.seen);
         if let Some((_, server)) = seen.iter().find(|(known, _)| known == uri) {
@@ -145,7 +162,10 @@ impl Gateway {
         }
         let server = own.strip_prefix("instructions/")?;
         let catalog = cx.backend.catalog(&self.options);
-        let found = catalog.instructions.iter().find(|(name, _)| **name == *server);
+        let found = catalog
+            .instructions
+            .iter()
+            .find(|(name, _)| **name == *server);
         found.map(|(_, text)| text.clone())
     }
 
@@ -170,6 +190,7 @@ impl Gateway {
 
     pub(crate) fn status_text(&self, backend: &Backend) -> String {
         let mut text = String::new();
+        let catalog = backend.catalog(&self.options);
         for status in backend.fleet.status() {
             let manifest = backend.manifest(&status.name);
             let tools = manifest.as_ref().map_or(0, |m| m.tools.len());
@@ -189,10 +210,24 @@ impl Gateway {
             for tool in manifest.iter().flat_map(|m| &m.quarantined) {
                 text.push_str(&format!("\n  left out: {}: {}", tool.name, tool.reason));
             }
+            for (_, tool, remark, held) in catalog
+                .flagged
+                .iter()
+                .filter(|flagged| flagged.0 == status.name)
+            {
+                let held = if *held { "held back" } else { "changed" };
+                text.push_str(&format!("\n  {held}: {tool}: {remark}"));
+            }
             text.push('\n');
         }
         text.chars()
-            .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
+            .map(|c| {
+                if c.is_control() && c != '\n' {
+                    '\u{fffd}'
+                } else {
+                    c
+                }
+            })
             .collect()
     }
 }

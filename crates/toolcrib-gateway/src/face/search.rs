@@ -70,7 +70,11 @@ impl Gateway {
             }
             self.tell_tools(cx, &catalog);
         }
-        let flag = if output.is_error { r#","isError":true"# } else { "" };
+        let flag = if output.is_error {
+            r#","isError":true"#
+        } else {
+            ""
+        };
         Ok(Some(wire::raw(format!(
             r#"{{"content":[{{"type":"text","text":{}}}]{flag}}}"#,
             wire::quoted(&text)
@@ -83,7 +87,13 @@ impl Gateway {
             .trouble(&cx.backend)
             .into_iter()
             .map(|(name, why)| {
-                let why: String = why.lines().next().unwrap_or("").chars().take(REASON).collect();
+                let why: String = why
+                    .lines()
+                    .next()
+                    .unwrap_or("")
+                    .chars()
+                    .take(REASON)
+                    .collect();
                 format!("{name} ({why})")
             })
             .collect();
@@ -107,11 +117,50 @@ fn remarked(catalog: &Catalog, text: &str) -> String {
         if at > 0 {
             out.push('\n');
         }
-        out.push_str(line);
-        let name = line.strip_prefix("- ").and_then(|rest| rest.split('(').next());
+        out.push_str(&visible(line));
+        let name = line
+            .strip_prefix("- ")
+            .and_then(|rest| rest.split('(').next());
         if let Some(offered) = name.and_then(|name| catalog.find(name)) {
             out.push_str(&format!(" [{}]", offered.remark()));
         }
     }
     out
+}
+
+/// A line of strangers' texts with what cannot be seen written out: it may be meant for
+/// models alone.
+fn visible(line: &str) -> std::borrow::Cow<'_, str> {
+    let hidden = |c: char| {
+        matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e01ef}')
+            || c.is_control() && c != '\t'
+    };
+    if !line.contains(hidden) {
+        return line.into();
+    }
+    let mut out = String::with_capacity(line.len() + 16);
+    for c in line.chars() {
+        match hidden(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn m24_what_cannot_be_seen_is_written_out() {
+        assert_eq!(
+            visible("a\u{200b}b\u{e0041}\u{1b}c"),
+            "a\\u{200b}b\\u{e0041}\\u{1b}c"
+        );
+        assert_eq!(visible("é 日\t"), "é 日\t");
+    }
 }

@@ -25,21 +25,32 @@ impl Gateway {
             if !same {
                 continue;
             }
-            self.tell_list(&client, "tools", |sub| sub.tools, |client| {
-                let now = self.tools(&catalog, client);
-                let mut listed = lock(&client.listed);
-                let another = listed.as_ref().is_some_and(|listed| *listed != now);
-                if another {
-                    *listed = Some(now);
-                }
-                another
-            });
-            self.tell_list(&client, "prompts", |sub| sub.prompts, |_| {
-                !catalog.prompts.is_empty()
-            });
-            self.tell_list(&client, "resources", |sub| sub.resources, |_| {
-                !catalog.resources.is_empty()
-            });
+            self.tell_list(
+                &client,
+                "tools",
+                |sub| sub.tools,
+                |client| {
+                    let now = self.tools(&catalog, client);
+                    let mut listed = lock(&client.listed);
+                    let another = listed.as_ref().is_some_and(|listed| *listed != now);
+                    if another {
+                        *listed = Some(now);
+                    }
+                    another
+                },
+            );
+            self.tell_list(
+                &client,
+                "prompts",
+                |sub| sub.prompts,
+                |_| !catalog.prompts.is_empty(),
+            );
+            self.tell_list(
+                &client,
+                "resources",
+                |sub| sub.resources,
+                |_| !catalog.resources.is_empty(),
+            );
         }
     }
 
@@ -84,7 +95,9 @@ impl Gateway {
     ) {
         let params = params.map_or("{}", RawValue::get);
         for client in self.clients() {
-            let calling = lock(&client.lanes).iter().any(|(_, name, _)| **name == *server);
+            let calling = lock(&client.lanes)
+                .iter()
+                .any(|(_, name, _)| **name == *server);
             let same = Arc::ptr_eq(&self.backend(&client.capabilities()), backend);
             match method {
                 "notifications/message" => {
@@ -111,7 +124,9 @@ impl Gateway {
                 "notifications/resources/updated" => {
                     let uri = wire::text(params, "uri").unwrap_or_default();
                     if lock(&client.watched).contains(&uri) {
-                        client.lane_for(server).send(wire::notification(method, Some(params)));
+                        client
+                            .lane_for(server)
+                            .send(wire::notification(method, Some(params)));
                     }
                     let subscribed = lock(&client.subscriptions).clone();
                     for sub in subscribed.iter().filter(|sub| sub.uris.contains(&uri)) {
@@ -119,7 +134,9 @@ impl Gateway {
                     }
                 }
                 _ if calling || (same && self.only_server().is_some()) => {
-                    client.lane_for(server).send(wire::notification(method, Some(params)));
+                    client
+                        .lane_for(server)
+                        .send(wire::notification(method, Some(params)));
                 }
                 _ => {}
             }

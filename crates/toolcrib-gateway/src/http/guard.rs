@@ -40,9 +40,7 @@ pub enum HttpRefused {
     #[error("cannot listen: {0}")]
     Io(std::io::Error),
     /// Others could connect, and nothing would tell them from the user.
-    #[error(
-        "{0} can be reached from other machines: set a token, or listen on 127.0.0.1"
-    )]
+    #[error("{0} can be reached from other machines: set a token, or listen on 127.0.0.1")]
     NeedsToken(SocketAddr),
     /// A token that cannot stand in a header, or that can be guessed.
     #[error("a token has at least 16 visible characters and no spaces")]
@@ -71,7 +69,10 @@ impl HttpOptions {
             None => Ok(()),
             Some(origin) => {
                 let origin = origin.to_str().unwrap_or("");
-                let listed = self.origins.iter().any(|known| known.trim_end_matches('/') == origin);
+                let listed = self
+                    .origins
+                    .iter()
+                    .any(|known| known.trim_end_matches('/') == origin);
                 let local = origin
                     .strip_prefix("http://")
                     .or_else(|| origin.strip_prefix("https://"))
@@ -91,7 +92,9 @@ impl HttpOptions {
         let name = without_port(host);
         let address = self.local.map(|local| local.ip());
         let own = |ip: IpAddr| address.is_some_and(|own| own == ip || own.is_unspecified());
-        self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name) || known == host)
+        self.hosts
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(name) || known == host)
             || name.trim_matches(['[', ']']).parse().is_ok_and(own)
     }
 
@@ -106,7 +109,10 @@ impl HttpOptions {
         });
         let shown = Sha256::digest(shown.unwrap_or("").as_bytes());
         let known = Sha256::digest(token.as_bytes());
-        let differing = shown.iter().zip(known).fold(0u8, |all, (a, b)| all | (a ^ b));
+        let differing = shown
+            .iter()
+            .zip(known)
+            .fold(0u8, |all, (a, b)| all | (a ^ b));
         differing == 0
     }
 }
@@ -127,7 +133,10 @@ fn is_local_host(host: &str) -> bool {
 
 /// A header's text; what headers cannot hold comes in base64.
 pub(super) fn decoded(text: &str) -> Option<String> {
-    let Some(coded) = text.strip_prefix("=?base64?").and_then(|t| t.strip_suffix("?=")) else {
+    let Some(coded) = text
+        .strip_prefix("=?base64?")
+        .and_then(|t| t.strip_suffix("?="))
+    else {
         return Some(text.to_owned());
     };
     let mut bits = 0u32;
@@ -177,17 +186,39 @@ mod tests {
             ..HttpOptions::default()
         };
         let admits = |pairs: &[(&'static str, &str)]| options.admits(&headers(pairs)).is_ok();
-        for host in ["localhost:8080", "127.0.0.1", "[::1]:8080", "gate.internal", "gate.internal:80"] {
+        for host in [
+            "localhost:8080",
+            "127.0.0.1",
+            "[::1]:8080",
+            "gate.internal",
+            "gate.internal:80",
+        ] {
             assert!(admits(&[("host", host)]), "{host}");
         }
-        for host in ["evil.example", "localhost.evil.example", "", "127.0.0.1.evil.example:80", "10.0.0.1"] {
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "",
+            "127.0.0.1.evil.example:80",
+            "10.0.0.1",
+        ] {
             assert!(!admits(&[("host", host)]), "{host}");
         }
         let with = |origin: &str| admits(&[("host", "localhost"), ("origin", origin)]);
-        for origin in ["http://localhost:3000", "https://app.example.com", "http://[::1]:1"] {
+        for origin in [
+            "http://localhost:3000",
+            "https://app.example.com",
+            "http://[::1]:1",
+        ] {
             assert!(with(origin), "{origin}");
         }
-        for origin in ["https://evil.example", "null", "", "http://localhost.evil.example", "file://"] {
+        for origin in [
+            "https://evil.example",
+            "null",
+            "",
+            "http://localhost.evil.example",
+            "file://",
+        ] {
             assert!(!with(origin), "{origin}");
         }
     }
@@ -198,14 +229,25 @@ mod tests {
         let all = "0.0.0.0:80".parse().unwrap();
         assert!(options.check("127.0.0.1:80".parse().unwrap()).is_ok());
         assert!(options.check("[::1]:80".parse().unwrap()).is_ok());
-        assert!(matches!(options.check(all), Err(HttpRefused::NeedsToken(_))));
+        assert!(matches!(
+            options.check(all),
+            Err(HttpRefused::NeedsToken(_))
+        ));
         options.token = Some("short".to_owned());
         assert!(matches!(options.check(all), Err(HttpRefused::BadToken)));
         options.token = Some("0123456789abcdef".to_owned());
         assert!(options.check(all).is_ok());
         assert!(options.knows(&headers(&[("authorization", "bearer 0123456789abcdef")])));
-        for wrong in ["Bearer 0123456789abcdeg", "Basic 0123456789abcdef", "", "Bearer"] {
-            assert!(!options.knows(&headers(&[("authorization", wrong)])), "{wrong}");
+        for wrong in [
+            "Bearer 0123456789abcdeg",
+            "Basic 0123456789abcdef",
+            "",
+            "Bearer",
+        ] {
+            assert!(
+                !options.knows(&headers(&[("authorization", wrong)])),
+                "{wrong}"
+            );
         }
         assert!(!format!("{options:?}").contains("0123456789abcdef"));
     }

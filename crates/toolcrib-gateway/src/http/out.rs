@@ -76,7 +76,10 @@ pub(crate) fn stream(out: Out) -> Response<Out> {
 }
 
 pub(crate) fn event(message: &str) -> Bytes {
-    Bytes::from(format!("event: message\ndata: {}\n\n", on_one_line(message)))
+    Bytes::from(format!(
+        "event: message\ndata: {}\n\n",
+        on_one_line(message)
+    ))
 }
 
 /// Raw JSON may hold line ends between its tokens; in an event they would end it.

@@ -73,7 +73,10 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
     let dir = next_dir(state)?;
     let mut record = Record::default();
     for (at, (write, target)) in writes.iter().zip(&targets).enumerate() {
-        let backup = write.before.as_ref().map(|text| (format!("{at}.backup"), text));
+        let backup = write
+            .before
+            .as_ref()
+            .map(|text| (format!("{at}.backup"), text));
         if let Some((name, text)) = &backup {
             let path = dir.join(name);
             private(&path, text.as_bytes()).map_err(|e| ImportError::file("write", &path, e))?;

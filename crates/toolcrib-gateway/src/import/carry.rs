@@ -222,7 +222,9 @@ fn split(client: Client, text: &str) -> Vec<Part<'_>> {
     let mut from = 0;
     let mut at = 0;
     while at < text.len() {
-        let found = text.is_char_boundary(at).then(|| template(client, &text[at..]));
+        let found = text
+            .is_char_boundary(at)
+            .then(|| template(client, &text[at..]));
         match found.flatten() {
             Some((part, length)) => {
                 if from < at {

@@ -35,10 +35,7 @@ pub(crate) fn read(client: Client, value: &Value) -> Read {
     let Some(map) = value.as_object() else {
         return Read::Problem(String::new(), "it is not an object".to_owned());
     };
-    let mut reader = Reader {
-        map,
-        problem: None,
-    };
+    let mut reader = Reader { map, problem: None };
     let entry = reader.entry(client);
     match (reader.problem, entry) {
         (Some((key, why)), _) => Read::Problem(key, why),
@@ -185,8 +182,10 @@ impl Reader<'_> {
                 self.wrong("command", "it is empty");
             }
             (Some(_), Some(_)) => self.wrong("url", "it has both a command and an address"),
-            (None, Some(url)) if !url.starts_with("http://") && !url.starts_with("https://")
-                && !url.starts_with(['$', '{']) =>
+            (None, Some(url))
+                if !url.starts_with("http://")
+                    && !url.starts_with("https://")
+                    && !url.starts_with(['$', '{']) =>
             {
                 self.wrong("url", "it is no http or https address");
             }

@@ -401,12 +401,7 @@ impl Layout {
     }
 
     /// The edit that puts `written` behind the last member.
-    fn append(
-        &self,
-        object: &Node,
-        members: &[Member],
-        written: &str,
-    ) -> (Range<usize>, String) {
+    fn append(&self, object: &Node, members: &[Member], written: &str) -> (Range<usize>, String) {
         let before = match &self.indent {
             Some(indent) => format!("{}{indent}", self.newline),
             None => " ".to_owned(),

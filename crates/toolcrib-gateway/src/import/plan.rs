@@ -69,7 +69,6 @@ pub struct Plan {
     pub writes: Vec<Write>,
 }
 
-
 impl Plan {
     /// Plans the takeover of everything found.
     ///
@@ -80,7 +79,12 @@ impl Plan {
         // What is in the environment cannot be renamed, so it comes first.
         for found in &survey.found {
             names.reserving = true;
-            carry(found.client, &server_name(&found.name), &found.entry, &mut names);
+            carry(
+                found.client,
+                &server_name(&found.name),
+                &found.entry,
+                &mut names,
+            );
         }
         names.reserving = false;
         let mut configs = [
@@ -282,7 +286,9 @@ impl Takeover {
             env.insert(carried.name.clone(), written(client, carried).into());
         }
         let mut entry = match client {
-            Client::Opencode => json!({"type": "local", "command": [program, "serve"], "enabled": true}),
+            Client::Opencode => {
+                json!({"type": "local", "command": [program, "serve"], "enabled": true})
+            }
             Client::VsCode | Client::ClaudeCode => {
                 json!({"type": "stdio", "command": program, "args": ["serve"]})
             }

@@ -31,9 +31,32 @@ const NAMES: [&str; 22] = [
 
 /// Beginnings of the tokens of well-known services.
 const BEGINNINGS: [&str; 26] = [
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_", "pk_", "rk_",
-    "xoxb-", "xoxp-", "xoxa-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "eyJ", "npm_", "pypi-",
-    "hf_", "lin_api_", "ntn_", "secret_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_",
+    "pk_",
+    "rk_",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "eyJ",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "lin_api_",
+    "ntn_",
+    "secret_",
 ];
 
 /// Whether a variable, header, flag or parameter of that name holds a secret.

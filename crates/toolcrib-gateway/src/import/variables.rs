@@ -8,10 +8,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::Client;
 use super::entry::{Read, read};
 use super::json_text::{self, Kind, Node};
 use super::survey::{read_text, toml_value};
-use super::Client;
 
 /// The variables in the gateway's entries of a client's file, templates left out.
 /// Nothing is said of a file that cannot be read: what is missing is named by the
@@ -21,7 +21,10 @@ pub fn carried_variables(path: &Path) -> BTreeMap<String, String> {
     let Ok(Some(text)) = read_text(path) else {
         return all;
     };
-    if path.extension().is_some_and(|extension| extension == "toml") {
+    if path
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
         if let Ok(document) = text.parse::<toml_edit::DocumentMut>() {
             collect(&toml_value(document.as_item()), 0, &mut all);
         }

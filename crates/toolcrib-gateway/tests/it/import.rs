@@ -184,7 +184,10 @@ fn a_gateway_started_elsewhere_finds_the_secrets_where_they_are() {
     let found = carried_variables(&world.path("home/.config/Claude/claude_desktop_config.json"));
     assert_eq!(found["GITHUB_GITHUB_PERSONAL_ACCESS_TOKEN"], SECRETS[1]);
     let found = carried_variables(&world.path("home/.config/opencode/opencode.jsonc"));
-    assert!(found.is_empty(), "templates are the client's to fill in: {found:?}");
+    assert!(
+        found.is_empty(),
+        "templates are the client's to fill in: {found:?}"
+    );
 }
 
 #[test]
@@ -253,7 +256,10 @@ fn a_file_changed_since_is_not_overwritten() {
 #[test]
 fn a_link_stays_a_link_and_its_target_is_edited() {
     let world = World::empty();
-    world.write("dotfiles/mcp.json", r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+    world.write(
+        "dotfiles/mcp.json",
+        r#"{"mcpServers":{"a":{"command":"a"}}}"#,
+    );
     fs::create_dir_all(world.path("home/.cursor")).unwrap();
     let link = world.path("home/.cursor/mcp.json");
     std::os::unix::fs::symlink(world.path("dotfiles/mcp.json"), &link).unwrap();
@@ -294,7 +300,10 @@ fn broken_files_are_named_and_cost_the_others_nothing() {
     world.write("home/.cursor/mcp.json", "{\n  \"mcpServers\": {\n");
     world.write("home/.codex/config.toml", "[mcp_servers\n");
     world.write("home/.gemini/settings.json", r#"{"mcpServers": []}"#);
-    world.write("home/.claude.json", r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+    world.write(
+        "home/.claude.json",
+        r#"{"mcpServers":{"a":{"command":"a"}}}"#,
+    );
     let survey = world.survey();
     let problems: Vec<String> = survey.problems.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(world.hidden(&problems.join("\n")), @r"
@@ -308,7 +317,10 @@ fn broken_files_are_named_and_cost_the_others_nothing() {
 #[test]
 fn an_existing_configuration_keeps_its_bytes_and_comments() {
     let world = World::empty();
-    world.write("home/.claude.json", r#"{"mcpServers":{"a":{"command":"a"}, "b":{"command":"b"}}}"#);
+    world.write(
+        "home/.claude.json",
+        r#"{"mcpServers":{"a":{"command":"a"}, "b":{"command":"b"}}}"#,
+    );
     let own = "# mine\nmodel = \"x\"  # keep\n\n[mcp.servers.a]\ncommand = \"another\"\n";
     world.write("home/.config/toolcrib/config.toml", own);
     apply(&world.plan(), false, &world.state()).unwrap();

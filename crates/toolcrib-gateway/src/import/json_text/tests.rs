@@ -49,8 +49,14 @@ fn an_edit_keeps_all_comments_outside_the_entries() {
     }
     "#);
     let one = edited(COMMENTED, &["c"]);
-    assert!(one.contains("\"b\": {\n      \"command\": \"y\", // inside b\n    },"), "{one}");
-    assert_eq!(parse(&one).unwrap().value()["servers"]["gate"]["command"], "g");
+    assert!(
+        one.contains("\"b\": {\n      \"command\": \"y\", // inside b\n    },"),
+        "{one}"
+    );
+    assert_eq!(
+        parse(&one).unwrap().value()["servers"]["gate"]["command"],
+        "g"
+    );
 }
 
 #[test]
@@ -73,11 +79,23 @@ fn an_object_on_one_line_stays_on_it() {
 #[test]
 fn mistakes_are_named_with_their_place() {
     let error = |text: &str| parse(text).unwrap_err().to_string();
-    assert_eq!(error("{\n  \"a\": x\n}"), "line 2, column 8: a value was expected");
-    assert_eq!(error("{\"a\":1 \"b\":2}"), "line 1, column 8: a comma was expected");
-    assert_eq!(error("{\"a\":1"), "line 1, column 7: a key in double quotes or `}` was expected");
+    assert_eq!(
+        error("{\n  \"a\": x\n}"),
+        "line 2, column 8: a value was expected"
+    );
+    assert_eq!(
+        error("{\"a\":1 \"b\":2}"),
+        "line 1, column 8: a comma was expected"
+    );
+    assert_eq!(
+        error("{\"a\":1"),
+        "line 1, column 7: a key in double quotes or `}` was expected"
+    );
     assert_eq!(error("/* x"), "line 1, column 1: the comment has no end");
-    assert_eq!(error("{} {}"), "line 1, column 4: there is more after the value");
+    assert_eq!(
+        error("{} {}"),
+        "line 1, column 4: there is more after the value"
+    );
     assert!(parse(&"[".repeat(100_000)).is_err());
     assert!(parse("").is_err());
 }
