@@ -239,9 +239,17 @@ fn progress_and_cancellation_reach_the_other_side() {
     );
     let id = gate.ask(
         "tools/call",
-        json!({"name": "call_tool", "arguments": {"name": "f__sleep", "arguments": {"ms": 60_000}}}),
+        json!({"name": "call_tool", "arguments": {"name": "f__sleep", "arguments": {"ms": 60_000, "every_ms": 20}}, "_meta": {"progressToken": "other"}}),
     );
-    // The gateway reads in order, so the request is on its way before this.
+    // Taken back before it was sent on, it would never be heard of there.
+    while gate
+        .heard
+        .last()
+        .is_none_or(|m| m["params"]["progressToken"] != "other")
+    {
+        let line = gate.line();
+        gate.heard.push(serde_json::from_str(&line).unwrap());
+    }
     gate.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
     // No answer is owed for what was taken back; the next one is answered.
     let seen = loop {
