@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use toolcrib_core::{
-    CancellationToken, Fingerprint, History, LoadRoute, Message, Model, Registry, Str, TurnPlan,
-    Visibility,
+    CancellationToken, Fingerprint, History, LoadRoute, Message, Model, Registry, SpillStore, Str,
+    TurnPlan, Visibility,
 };
-use toolcrib_dispatch::{DispatchLimits, Dispatcher};
-use toolcrib_session::{SessionLog, repair};
+use toolcrib_dispatch::{Approver, DispatchLimits, Dispatcher, ReadResult, Redactor};
+use toolcrib_session::{DiskSpill, SessionLog, repair};
 use toolcrib_surface::{
     CallTool, Inventory, Reading, Shelf, Surface, SurfacePolicy, SurfaceReport, SurfaceState,
     ToolSearch,
@@ -82,6 +82,9 @@ pub struct AgentBuilder {
     cancel: CancellationToken,
     surface: Option<SurfacePolicy>,
     reader: Option<Arc<Reader>>,
+    redactor: Option<Redactor>,
+    spill: Option<Arc<dyn SpillStore>>,
+    approver: Option<Arc<dyn Approver>>,
 }
 
 impl Agent {
@@ -100,6 +103,9 @@ impl Agent {
             cancel: CancellationToken::new(),
             surface: None,
             reader: None,
+            redactor: None,
+            spill: None,
+            approver: None,
         }
     }
 
@@ -235,6 +241,27 @@ impl AgentBuilder {
         self
     }
 
+    /// Who says whether a call may run that needs a yes. Without one such calls are
+    /// denied at once: a run never waits for nobody.
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> AgentBuilder {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// What is kept out of results, replies, the session and the log. By default the
+    /// usual forms of keys and the values of the usual key variables.
+    pub fn redact(mut self, redactor: Redactor) -> AgentBuilder {
+        self.redactor = Some(redactor);
+        self
+    }
+
+    /// Where the whole of a cut result is kept; the model can read on in it. By default
+    /// beside the session, and nowhere without one.
+    pub fn spill(mut self, store: Arc<dyn SpillStore>) -> AgentBuilder {
+        self.spill = Some(store);
+        self
+    }
+
     /// Where everything is written down as it happens.
     pub fn session(mut self, log: SessionLog) -> AgentBuilder {
         self.session = Some(log);
@@ -257,10 +284,11 @@ impl AgentBuilder {
     ///
     /// # Errors
     /// [`AgentError`] when no run could succeed.
-    pub fn build(self) -> Result<Agent, AgentError> {
+    pub fn build(mut self) -> Result<Agent, AgentError> {
         self.budget.check()?;
         let count = |spec: &&Arc<toolcrib_core::ToolSpec>| self.visibility.visible(spec);
         let tools = self.registry.iter().map(|t| t.spec()).filter(count).count();
+        let spill = self.whole_results(tools > 0);
         let profile = self.model.profile();
         if tools > 0 && !profile.native_tools {
             return Err(AgentError::NoToolCalls {
@@ -292,8 +320,18 @@ impl AgentBuilder {
             }
             _ => {}
         }
+        let mut dispatcher = Dispatcher::new(registry, self.visibility, self.limits);
+        if let Some(redactor) = self.redactor {
+            dispatcher = dispatcher.with_redactor(redactor);
+        }
+        if let Some(approver) = self.approver {
+            dispatcher = dispatcher.with_approver(approver);
+        }
+        if let Some(store) = spill {
+            dispatcher = dispatcher.with_spill(store);
+        }
         Ok(Agent {
-            dispatcher: Dispatcher::new(registry, self.visibility, self.limits),
+            dispatcher,
             plan: Arc::new(plan),
             inventory,
             reader: self.reader,
@@ -305,6 +343,27 @@ impl AgentBuilder {
             sink: self.sink,
             cancel: self.cancel,
         })
+    }
+}
+
+impl AgentBuilder {
+    /// Where whole results are kept, if there are tools to have any; the tool that
+    /// reads them comes with it.
+    fn whole_results(&mut self, tools: bool) -> Option<Arc<dyn SpillStore>> {
+        let beside =
+            |log: &SessionLog| -> Arc<dyn SpillStore> { Arc::new(DiskSpill::beside(log.path())) };
+        let store = self
+            .spill
+            .take()
+            .or_else(|| self.session.as_ref().map(beside))
+            .filter(|_| tools)?;
+        let reader = ReadResult::new(store.clone())?;
+        let mut registry = Registry::clone(&self.registry);
+        // A name that is taken stays with who has it.
+        if registry.insert(Arc::new(reader)).is_ok() {
+            self.registry = Arc::new(registry);
+        }
+        Some(store)
     }
 }
 

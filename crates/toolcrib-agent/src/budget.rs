@@ -66,6 +66,8 @@ pub enum Limit {
     Cost,
     /// [`Budget::wall_time`].
     WallTime,
+    /// The same call with the same result, three times; not a part of the budget.
+    Repeats,
 }
 
 impl fmt::Display for Limit {
@@ -78,6 +80,7 @@ impl fmt::Display for Limit {
             Limit::TokensOut => "output tokens",
             Limit::Cost => "cost",
             Limit::WallTime => "time",
+            Limit::Repeats => "repeated calls",
         })
     }
 }
@@ -134,6 +137,7 @@ impl Budget {
             Limit::Cost => self
                 .cost
                 .map_or_else(|| limit.to_string(), |usd| format!("${usd}")),
+            Limit::Repeats => limit.to_string(),
             Limit::WallTime => self.wall_time.map_or_else(
                 || limit.to_string(),
                 |time| format!("{} s", time.as_secs_f64()),

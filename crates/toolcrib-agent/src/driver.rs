@@ -5,25 +5,30 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcrib_core::{
-    CancellationToken, Cost, ModelError, Price, Reply, ReplyEvent, Request, TurnPlan, Usage,
+    CancellationToken, Content, Cost, Effect, ModelError, Price, Reply, ReplyEvent, Request, Str,
+    ToolErrorKind, TurnPlan, Usage,
 };
-use toolcrib_dispatch::{DispatchEvent, Dispatcher, Prepared, RunContext};
+use toolcrib_dispatch::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext};
 use toolcrib_session::Row;
 use tracing::Instrument;
 use tracing::field::Empty;
 
 use crate::agent::prefix_bytes;
 use crate::journal::Journal;
+use crate::run::STOP;
 use crate::{
-    Agent, Answer, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run, RunError, Step,
+    Agent, Answer, CallResult, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run,
+    RunError, Step,
 };
 
 mod finish;
 mod loads;
+mod shown;
 mod watch;
 
 use loads::{Direct, Loads};
-use watch::{millis, watched, watched_call};
+use shown::Shown;
+use watch::{millis, watched_call};
 
 /// How long a request under way may go on after the time limit, so that the last
 /// words of an answer are not lost: a twentieth of the limit, at most this.
@@ -198,6 +203,7 @@ impl<'a> Driver<'a> {
             }
             Waited::Replied(Ok(mut reply)) => {
                 self.unfinished.clear();
+                shown::clean(&mut reply, agent.dispatcher.redactor());
                 if reply.cost.is_none() {
                     let price = agent.model.profile().price;
                     reply.cost = price.and_then(|price| estimate(price, &reply.usage));
@@ -251,23 +257,17 @@ impl<'a> Driver<'a> {
             tool_choice: &call.tool_choice,
             max_output_tokens: agent.max_output_tokens,
         };
-        let shown = &mut self.unfinished;
-        let mut on_event = |event: ReplyEvent<'_>| {
-            if let ReplyEvent::Text(text) = event {
-                shown.push_str(text);
-            }
-            if let Some(sink) = &agent.sink
-                && let Some(event) = watched(event)
-            {
-                sink.emit(&event);
-            }
-        };
-        tokio::select! {
+        let mut shown = Shown::new(agent.sink.as_deref(), agent.dispatcher.redactor());
+        let mut on_event = |event: ReplyEvent<'_>| shown.take(event);
+        let waited = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Waited::Cancelled,
             () = until(deadline) => Waited::Late,
             reply = agent.model.stream(request, &mut on_event) => Waited::Replied(reply),
-        }
+        };
+        shown.finish();
+        self.unfinished = shown.so_far;
+        waited
     }
 
     async fn run_calls(&mut self, planned: Vec<PlannedCall>) -> Result<(), RunError> {
@@ -285,7 +285,15 @@ impl<'a> Driver<'a> {
         self.journal.messages(&mut self.run, &[])?;
 
         let cx = RunContext::new(self.cancel.child_token());
+        let mut circles = Circles::default();
+        let halt = cx.halt.clone();
         let mut on_event = |event: DispatchEvent<'_>| {
+            if let DispatchEvent::Finished { outcome, index, .. } = &event
+                && planned[*index].refusal.is_none()
+                && circles.closed_by(outcome)
+            {
+                halt.cancel();
+            }
             if let Some(sink) = &agent.sink
                 && let Some(event) = watched_call(event)
             {
@@ -305,11 +313,15 @@ impl<'a> Driver<'a> {
             }
         };
         self.take_loads(&direct, &mut outcomes);
-        let results = outcomes
-            .iter_mut()
-            .map(|outcome| outcome.result.clone())
+        let results: Vec<CallResult> = batch
+            .iter()
+            .zip(&outcomes)
+            .map(|(prepared, outcome)| call_result(prepared, outcome))
             .collect();
         self.run.calls_done(results)?;
+        if cx.abandon.is_cancelled() {
+            self.run.cancelled();
+        }
         self.journal.messages(&mut self.run, &outcomes)?;
         self.journal_batch(&outcomes)
     }
@@ -360,6 +372,45 @@ impl<'a> Driver<'a> {
         for event in self.run.take_events() {
             self.emit(|_| event);
         }
+    }
+}
+
+fn call_result(prepared: &Prepared, outcome: &CallOutcome) -> CallResult {
+    let spec = prepared.tool().map(|tool| tool.spec());
+    let mut ended = CallResult::from(outcome.result.clone());
+    ended.kind = outcome.kind;
+    ended.changed = spec.is_some_and(|spec| spec.effect != Effect::ReadOnly);
+    if outcome.result.is_error {
+        ended.wanted = prepared.wanted().into();
+    }
+    ended
+}
+
+/// Counts equal failures within one batch, to start no more of it once they would end
+/// the run. What ends the run is decided by the machine, in call order.
+#[derive(Default)]
+struct Circles(Vec<(Str, Vec<Content>, u32)>);
+
+impl Circles {
+    fn closed_by(&mut self, outcome: &CallOutcome) -> bool {
+        let (name, content) = (&outcome.result.name, &outcome.result.content);
+        let last = self.0.iter_mut().find(|(tool, ..)| tool == name);
+        if matches!(
+            outcome.kind,
+            Some(ToolErrorKind::Denied | ToolErrorKind::Cancelled)
+        ) {
+            return false;
+        }
+        match last {
+            _ if !outcome.result.is_error => self.0.retain(|(tool, ..)| tool != name),
+            Some((_, text, count)) if text == content => {
+                *count += 1;
+                return *count >= STOP;
+            }
+            Some((_, text, count)) => (*text, *count) = (content.clone(), 1),
+            None => self.0.push((name.clone(), content.clone(), 1)),
+        }
+        false
     }
 }
 

@@ -42,6 +42,13 @@ pub enum Unanswered {
     },
     /// Three replies in a row had neither text nor calls.
     Silent,
+    /// A tool failed six times in a row in the same way.
+    Stuck {
+        /// The tool.
+        tool: Str,
+        /// What it said each time.
+        error: Str,
+    },
     /// The model declined; what it said.
     Refused(Str),
     /// The provider withheld the reply.
@@ -88,6 +95,9 @@ impl fmt::Display for Unanswered {
                 if *limit == Limit::ToolCalls {
                     f.write_str(" (all tool calls were spent)")?;
                 }
+                if *limit == Limit::Repeats {
+                    f.write_str(" (the same call was made again and again)")?;
+                }
                 if *extra > 0 {
                     f.write_str(" and an extra attempt")?;
                 }
@@ -95,6 +105,10 @@ impl fmt::Display for Unanswered {
             }
             Unanswered::Silent => {
                 f.write_str("the model sent three replies in a row with neither text nor calls")
+            }
+            Unanswered::Stuck { tool, error } => {
+                let times = crate::run::STOP;
+                write!(f, "`{tool}` failed {times} times in the same way: {error}")
             }
             Unanswered::Refused(text) if text.is_empty() => f.write_str("the model declined"),
             Unanswered::Refused(text) => write!(f, "the model declined: {text}"),

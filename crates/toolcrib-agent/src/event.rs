@@ -7,7 +7,10 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use toolcrib_core::{Content, Cost, Fingerprint, Finish, Str, ToolErrorKind, ToolName, Usage};
+use toolcrib_core::{
+    Content, Cost, Fingerprint, Finish, Preview, Str, ToolErrorKind, ToolName, Usage,
+};
+use toolcrib_dispatch::{Decision, Repair};
 
 use crate::{Limit, RejectionReason};
 
@@ -101,6 +104,24 @@ pub enum Event {
         /// What is wrong with it.
         error: Str,
     },
+    /// Somebody is asked whether a call may run.
+    ApprovalNeeded {
+        /// The call's id.
+        call_id: Str,
+        /// The tool's name.
+        name: Str,
+        /// What would happen.
+        preview: Preview,
+    },
+    /// The question has its answer.
+    ApprovalGiven {
+        /// The call's id.
+        call_id: Str,
+        /// The tool's name.
+        name: Str,
+        /// The answer.
+        decision: Decision,
+    },
     /// A call was allowed and begins to run.
     ToolCallStarted {
         /// The call's id.
@@ -140,6 +161,9 @@ pub enum Event {
         /// seen, or named by a tool that did not declare that it names others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ignored: Vec<ToolName>,
+        /// What was changed in the call before it ran.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repairs: Vec<Repair>,
         /// How long it ran; 0 if it did not.
         ms: u64,
     },

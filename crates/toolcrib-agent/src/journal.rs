@@ -74,9 +74,10 @@ fn result_row(result: toolcrib_core::ToolResult, outcome: Option<&CallOutcome>) 
     if let Some(outcome) = outcome.filter(|o| o.result.call_id == row.result.call_id) {
         row.kind = outcome.kind;
         row.bytes = outcome.bytes;
-        row.shown_bytes = outcome.cut.map(|cut| cut.shown_bytes);
+        row.shown_bytes = outcome.cut.as_ref().map(|cut| cut.shown_bytes);
+        row.spill = outcome.cut.as_ref().and_then(|cut| cut.spill.clone());
         row.ms = u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX);
-        let names = outcome.repairs.iter().map(|r| r.as_str().to_owned());
+        let names = outcome.repairs.iter().map(ToString::to_string);
         row.repairs = names.collect();
         row.details = outcome.details.clone();
     }

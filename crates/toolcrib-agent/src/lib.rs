@@ -54,6 +54,6 @@ pub use budget::{Budget, BudgetError, Limit};
 pub use end::{End, Rejection, RejectionReason, Unanswered};
 pub use event::{Event, JsonLines, OutcomeKind, Sink};
 pub use outcome::{Outcome, Report, RunError};
-pub use run::{OutOfTurn, Rules, Run};
+pub use run::{CallResult, OutOfTurn, Rules, Run};
 pub use step::{ModelCall, PlannedCall, Refusal, Step};
 pub use tally::Tally;

@@ -22,12 +22,17 @@ use crate::{
 };
 
 mod batch;
+mod guard;
 #[cfg(test)]
 mod tests;
 mod transcript;
 mod verdict;
 
 use batch::Batch;
+use guard::Guard;
+
+pub use guard::CallResult;
+pub(crate) use guard::STOP;
 
 /// Version of the serialised form.
 const VERSION: u32 = 1;
@@ -77,6 +82,12 @@ pub struct Run {
     /// What the session loaded of its tools; the machine only keeps it.
     #[serde(default)]
     surface: SurfaceState,
+    /// Notices circles.
+    #[serde(default)]
+    guard: Guard,
+    /// The circle that ends the run with the batch under way.
+    #[serde(skip)]
+    stuck: Option<Unanswered>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -142,6 +153,8 @@ impl Run {
             finish: None,
             events: Vec::new(),
             surface: SurfaceState::default(),
+            guard: Guard::default(),
+            stuck: None,
         };
         run.push(question);
         run

@@ -52,6 +52,9 @@ pub(crate) fn countdown(
     if last == Some(Limit::ToolCalls) {
         text.push_str(", all tool calls are spent");
     }
+    if last == Some(Limit::Repeats) {
+        text.push_str(", since the same call was made again and again");
+    }
     text.push_str(". Answer now from what was gathered");
     if let Some(format) = format {
         let _ = write!(text, "; the answer must be {format}");
@@ -59,6 +62,23 @@ pub(crate) fn countdown(
     text.push_str(".]");
     text
 }
+
+/// What the model is told at the second equal failure of a tool.
+pub(crate) fn failed_again(wanted: &str) -> String {
+    let mut text = String::from(
+        "[The same call failed with the same error before. Change the call or go another way.",
+    );
+    if !wanted.is_empty() {
+        text.push(' ');
+        text.push_str(wanted);
+    }
+    text.push(']');
+    text
+}
+
+/// What the model is told when a call had its result before.
+pub(crate) const SAME_AGAIN: &str =
+    "[This call was made before and gave the same result. Making it again will not change it.]";
 
 /// The request to try again after an answer that was not accepted.
 pub(crate) fn again(error: &str, format: Option<&str>, tools: bool) -> String {

@@ -1,8 +1,19 @@
 //! The command line as typed: raw values, nothing resolved.
 
+mod gateway;
+mod mcp;
+mod session;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+pub(crate) use gateway::{ImportArgs, ServeArgs, ServeMode};
+pub(crate) use mcp::{McpArgs, McpCommand};
+pub(crate) use session::{
+    ExportFormat, ReportArgs, SessionArgs, SessionCommand, SessionExportArgs, SessionForkArgs,
+    SessionListArgs, SessionReplayArgs, SessionResumeArgs, SessionRmArgs, SessionShowArgs,
+};
 
 /// Answers questions about a repository and shows what its code graph knows.
 #[derive(Debug, Parser)]
@@ -21,21 +32,30 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Answer a question about a repository, with verified citations
     Ask(AskArgs),
+    /// Talk about a repository: one question after the other, on the same loop
+    Chat(ChatArgs),
     /// Look things up in the repository's code graph
     Graph(GraphArgs),
     /// Show what tools cost a model's prompt, or search them as a model would
     Tools(ToolsArgs),
     /// Measure the tool search, and the answers about repositories, on your own collections
     Eval(EvalArgs),
-    /// Take over the MCP servers that other clients are configured with
-    Import(ImportArgs),
-    /// Serve all configured MCP servers to a client as one
-    Serve(ServeArgs),
     /// List, show, go on with, branch, export, replay and remove sessions
     Session(SessionArgs),
     /// Show what sessions took: tokens, money, rounds, time, failures
     Report(ReportArgs),
-    /// Let this repository's toolcrib.toml choose a model, after showing what it says
+    /// Show, check and call the configured MCP servers
+    Mcp(McpArgs),
+    /// Take over the MCP servers that other clients are configured with
+    Import(ImportArgs),
+    /// Serve all configured MCP servers to a client as one
+    Serve(ServeArgs),
+    /// List the models that can be asked, and why one would be
+    Models(ModelsArgs),
+    /// Check keys, endpoints, clock and proxy, and say what to do
+    Doctor(DoctorArgs),
+    /// Let this repository's toolcrib.toml choose a model, and its files name MCP servers,
+    /// after showing what they say
     Trust(TrustArgs),
     /// Print a completion script for a shell
     Completions {
@@ -51,7 +71,7 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Vec<String>,
 
-    /// Model to ask: builtin:navigator, openai:NAME, openrouter:NAME, ollama:NAME,
+    /// Model to ask: builtin:navigator, PROVIDER:NAME as `toolcrib models` lists them,
     /// http://HOST/v1#NAME or script:FILE
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
@@ -91,6 +111,12 @@ pub(crate) struct AskArgs {
     /// Keep no session file
     #[arg(long)]
     pub(crate) no_session: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
 }
 
 const ASK_HELP: &str = "\
@@ -196,219 +222,31 @@ pub(crate) struct EvalSearchArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = IMPORT_HELP)]
-pub(crate) struct ImportArgs {
+pub(crate) struct ModelsArgs {
+    /// Explain what is known of this model instead of listing all
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Only these clients: claude-code, claude-desktop, codex, cursor, gemini, opencode,
-    /// vscode, windsurf, zed
-    #[arg(long, value_name = "CLIENT", value_delimiter = ',')]
-    pub(crate) client: Vec<String>,
-    /// Replace the entries in the clients' files by one for the gateway
-    #[arg(long)]
-    pub(crate) apply: bool,
-    /// Put back every file of the last import as it was
-    #[arg(long, conflicts_with_all = ["apply", "check", "dry_run", "client"])]
-    pub(crate) undo: bool,
-    /// Start each server to see whether it works and what its tools cost
+    /// Ask remote providers too, for which a key is set; by default only servers on
+    /// this machine are asked
     #[arg(long)]
     pub(crate) check: bool,
-    /// Only show what would be done
-    #[arg(long, conflicts_with = "apply")]
-    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
-const IMPORT_HELP: &str = "\
-The user's servers go to the user's config.toml, a project's to its toolcrib.toml. A secret stays in
-the file where it is: the gateway's entry there carries it. Backups are kept for --undo.
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = SERVE_HELP)]
-pub(crate) struct ServeArgs {
+pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Serve over HTTP at this address, such as 127.0.0.1:8383, instead of the standard streams
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) http: Option<String>,
-    /// What a client sees of the servers' tools
-    #[arg(long, value_enum, default_value_t = ServeMode::Search)]
-    pub(crate) mode: ServeMode,
-    /// Add the lookups of this repository's code graph
+    /// Also let this model call a tiny tool, which may cost a little
     #[arg(long)]
-    pub(crate) graph: bool,
-    /// Read the servers from this file alone, toolcrib.toml or a client's mcp.json
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) config: Option<PathBuf>,
-    /// Hold back tools whose definitions changed since they were first seen
-    #[arg(long)]
-    pub(crate) pin: bool,
-    /// Take what this server lists now for approved
-    #[arg(long, value_name = "SERVER")]
-    pub(crate) approve: Vec<String>,
-    /// Most bytes of one result; the rest is read piece by piece
-    #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
-    pub(crate) max_result: usize,
-    /// File with the bearer token that HTTP clients must show; else $TOOLCRIB_TOKEN
-    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
-    pub(crate) token_file: Option<PathBuf>,
-    /// Take requests of pages from this origin too
-    #[arg(long, value_name = "ORIGIN", requires = "http")]
-    pub(crate) allow_origin: Vec<String>,
-    /// Serve requests for this host name too
-    #[arg(long, value_name = "HOST", requires = "http")]
-    pub(crate) allow_host: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ServeMode {
-    /// tool_search and call_tool, the same list for ever
-    Search,
-    /// tool_search; what it finds joins the list of tools
-    ListChanged,
-    /// Every tool under a name of its own
-    Eager,
-    /// Every tool as its server lists it
-    Transparent,
-}
-
-const SERVE_HELP: &str = "\
-Servers come from the user's config.toml and from the repository's toolcrib.toml once it is trusted
-(`toolcrib trust`); `toolcrib import` writes both. A server starts when it is first needed.
-
-Exit status: 0 the client is done, 1 failed, 2 wrong usage, 130 interrupted.";
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionArgs {
-    #[command(subcommand)]
-    pub(crate) what: SessionCommand,
-}
-
-#[derive(Debug, Subcommand)]
-#[command(after_help = "A SESSION is its name, the beginning or end of it, `last`, or a file.")]
-pub(crate) enum SessionCommand {
-    /// The newest sessions
-    List(SessionListArgs),
-    /// What a session says, row by row
-    Show(SessionShowArgs),
-    /// Ask on in a session
-    Resume(SessionResumeArgs),
-    /// Begin a session with a copy of another's rows
-    Fork(SessionForkArgs),
-    /// Write a session as a readable document or as JSON
-    Export(SessionExportArgs),
-    /// Run a session's recorded calls again, without a model, and compare the results
-    Replay(SessionReplayArgs),
-    /// Remove sessions
-    Rm(SessionRmArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionListArgs {
-    /// How many, the newest first
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
-    /// Print one JSON object a session
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionShowArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION", default_value = "last")]
-    pub(crate) session: String,
-    /// Whole texts instead of their beginnings
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Print the rows as they stand in the file
-    #[arg(long, conflicts_with = "full")]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionResumeArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
-    #[command(flatten)]
-    pub(crate) ask: AskArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionForkArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
-    /// The last line to copy, as `session show` numbers them; all unless given
-    #[arg(long, value_name = "LINE")]
-    pub(crate) at: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// A document for people
-    Markdown,
-    /// One JSON array of all rows
-    Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionExportArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION", default_value = "last")]
-    pub(crate) session: String,
-    /// What to write
-    #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
-    pub(crate) format: ExportFormat,
-    /// Write to this file, which must not exist, instead of standard output
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionReplayArgs {
-    /// Name, part of one, `last`, or a file
-    #[arg(value_name = "SESSION", default_value = "last")]
-    pub(crate) session: String,
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-    /// More tools, described as JSON Lines, as for `ask`
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) tools: Vec<PathBuf>,
-    /// Run tools that change something, too
-    #[arg(long)]
-    pub(crate) allow_writes: bool,
-    /// Print one JSON object a call
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionRmArgs {
-    /// Names, parts of names, or files
-    #[arg(value_name = "SESSION", required_unless_present = "older_than")]
-    pub(crate) sessions: Vec<String>,
-    /// All sessions that began longer ago than this, such as 30d
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) older_than: Option<std::time::Duration>,
-    /// Remove without asking
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// Names, parts of names, `last`, or files
-    #[arg(value_name = "SESSION", default_value = "last")]
-    pub(crate) sessions: Vec<String>,
-    /// The newest N sessions instead
-    #[arg(long, value_name = "N", conflicts_with = "sessions")]
-    pub(crate) newest: Option<usize>,
-    /// Print one JSON object a session, and one with the sum
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) probe: bool,
+    /// Model to probe instead of the configured one
+    #[arg(long, short, value_name = "MODEL", requires = "probe")]
+    pub(crate) model: Option<String>,
 }
 
 #[derive(Debug, Args)]

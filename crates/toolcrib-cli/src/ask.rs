@@ -21,12 +21,13 @@ use crate::signals::Signals;
 use crate::terminal::{Dress, LiveLine, print, say};
 use crate::{described, model, question, snapshot};
 
-use cited::Cited;
+pub(crate) use cited::{Cited, answer};
 use watch::Watch;
+pub(crate) use watch::spent;
 
 /// The caller's part of the system prompt. About tools in general the loop says
 /// its own.
-const SYSTEM: &str = "\
+pub(crate) const SYSTEM: &str = "\
 You answer questions about one repository from its code graph. Answer in a few sentences or a short \
 list, in the question's language. Cite the place of every claim as path:line or path:start-end, \
 exactly as the tools print them, and put symbol names in backticks. Cite only lines that you have \
@@ -54,7 +55,7 @@ fn go(args: &AskArgs, question: &str, earlier: Option<&Session>) -> Result<Statu
     let budget = budget(args, &workspace)?;
     let before = earlier.map(|session| &*session.meta().model);
     let wanted = args.model.as_deref().or(before);
-    let model = model::choose(wanted, &workspace.config, args.quiet)?;
+    let model = model::choose(wanted, &workspace.config, &workspace.places, args.quiet)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -122,7 +123,7 @@ async fn asked(
         builder = builder.session(log);
     }
     let agent = builder.build().map_err(CliError::failed)?;
-    let answer = cited::answer(snapshot.lookup.clone());
+    let answer = answer(snapshot.lookup.clone());
 
     // The first signal cancels the run, which then ends by itself; a second one
     // ends the process.
@@ -168,7 +169,8 @@ pub(crate) fn registry(
     Ok(registry)
 }
 
-fn status(outcome: &Outcome<Cited>) -> Status {
+/// How a command ends after a run.
+pub(crate) fn status(outcome: &Outcome<Cited>) -> Status {
     match outcome {
         Outcome::Answered { .. } => Status::Success,
         Outcome::Unanswered {
@@ -182,7 +184,7 @@ fn status(outcome: &Outcome<Cited>) -> Status {
 }
 
 /// Flags over configuration over the default.
-fn budget(args: &AskArgs, workspace: &Workspace) -> Result<Budget, CliError> {
+pub(crate) fn budget(args: &AskArgs, workspace: &Workspace) -> Result<Budget, CliError> {
     let config = &workspace.config;
     let mut budget = Budget::default();
     if let Some(rounds) = args.rounds.or(config.rounds) {
@@ -195,7 +197,8 @@ fn budget(args: &AskArgs, workspace: &Workspace) -> Result<Budget, CliError> {
     Ok(budget)
 }
 
-fn session(
+/// A new session for a question, unless none is wanted or there is no place.
+pub(crate) fn session(
     args: &AskArgs,
     workspace: &Workspace,
     model: &dyn Model,

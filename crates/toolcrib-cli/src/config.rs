@@ -20,8 +20,6 @@ pub(crate) struct Config {
     pub(crate) max_time: Option<Duration>,
     /// Directories that are not part of the repository's source, such as output.
     pub(crate) exclude: Vec<String>,
-    /// Whether it names MCP servers or rules for them; they are read by their users.
-    pub(crate) mcp: bool,
 }
 
 const KEYS: [&str; 7] = [
@@ -39,7 +37,7 @@ const MAX_FILE: u64 = 256 * 1024;
 
 /// Reads a regular file of a sane size: the name may lead to a device or a pipe,
 /// which would never end.
-fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
+pub(crate) fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
     use std::io::Error;
     let meta = std::fs::metadata(path)?;
     if !meta.is_file() {
@@ -128,9 +126,10 @@ impl Config {
                     }
                     config.exclude = list;
                 }
+                // Who starts servers reads them; here they are only held to be right.
                 "mcp" => {
                     value.as_table().ok_or_else(|| wrong("a table"))?;
-                    config.mcp = true;
+                    toolcrib_mcp::servers_from_toml(text, path).map_err(CliError::usage)?;
                 }
                 unknown => {
                     let nearest = nearest(unknown);
@@ -151,7 +150,6 @@ impl Config {
         self.max_cost = over.max_cost.or(self.max_cost);
         self.max_time = over.max_time.or(self.max_time);
         self.exclude.extend(over.exclude);
-        self.mcp |= over.mcp;
         self
     }
 }
@@ -180,7 +178,7 @@ pub(crate) struct Places {
     pub(crate) user_config: Option<PathBuf>,
     /// Sessions and trust.
     pub(crate) state: Option<PathBuf>,
-    /// What can be made anew.
+    /// What can be made anew: manifests of MCP servers.
     pub(crate) cache: Option<PathBuf>,
 }
 

@@ -2,14 +2,19 @@
 
 mod args;
 mod ask;
+mod chat_cmd;
 mod config;
 mod described;
+mod doctor_cmd;
 mod eval_ask;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
 mod import_cmd;
+mod mcp_cmd;
+mod mcp_servers;
 mod model;
+mod models_cmd;
 mod panics;
 mod place;
 mod question;
@@ -45,13 +50,17 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<Status, CliError> {
     match command {
         Command::Ask(args) => ask::run(args),
+        Command::Chat(args) => chat_cmd::run(args),
         Command::Graph(args) => graph_cmd::run(args),
         Command::Tools(args) => tools_cmd::run(args),
         Command::Eval(args) => eval_cmd::run(args),
-        Command::Import(args) => import_cmd::run(args),
-        Command::Serve(args) => serve_cmd::run(args),
         Command::Session(args) => session_cmd::run(args),
         Command::Report(args) => report_cmd::run(args),
+        Command::Mcp(args) => mcp_cmd::run(args),
+        Command::Import(args) => import_cmd::run(args),
+        Command::Serve(args) => serve_cmd::run(args),
+        Command::Models(args) => models_cmd::run(args),
+        Command::Doctor(args) => doctor_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

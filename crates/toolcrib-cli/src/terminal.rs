@@ -39,6 +39,25 @@ pub(crate) fn harmless(text: &str) -> String {
         .collect()
 }
 
+/// Text of a stranger with everything that cannot be seen written out: control
+/// characters but line breaks and tabs, and those that only steer how text looks.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let hidden = c.is_control() && c != '\n' && c != '\t'
+            || matches!(c,
+                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+                | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e01ef}');
+        if hidden {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// The beginning of such a text on one line, at most `most` characters.
 pub(crate) fn harmless_line(text: &str, most: usize) -> String {
     let text = harmless(text);
@@ -165,6 +184,15 @@ impl Drop for LiveLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        assert_eq!(
+            visible("a\u{200b}b\u{1b}[2J\u{e0041}"),
+            "a\\u{200b}b\\u{1b}[2J\\u{e0041}"
+        );
+        assert_eq!(visible("é\tü\n日"), "é\tü\n日");
+    }
 
     #[test]
     fn links_escape_what_a_url_cannot_hold() {

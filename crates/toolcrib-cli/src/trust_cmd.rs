@@ -1,63 +1,75 @@
-//! `toolcrib trust`: shows what a repository's file says, then remembers it.
+//! `toolcrib trust`: shows what a repository's files say, then remembers it.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
 use crate::args::TrustArgs;
-use crate::config::{Config, Places, REPOSITORY_FILE};
+use crate::config::{Config, Places, REPOSITORY_FILE, read_small};
 use crate::exit::{CliError, Status};
+use crate::mcp_servers::{self, MCP_FILE};
 use crate::place;
-use crate::terminal::{print, say};
+use crate::terminal::{print, say, visible};
 use crate::trust::TrustStore;
 
-/// Shows the file and trusts exactly the bytes shown.
+/// Files of a repository that can start or choose something.
+const FILES: [&str; 2] = [REPOSITORY_FILE, MCP_FILE];
+
+/// Shows the files and trusts exactly the bytes shown.
 pub(crate) fn run(args: &TrustArgs) -> Result<Status, CliError> {
     let (root, _) = place::root(&args.place)?;
-    let file = root.join(REPOSITORY_FILE);
-    let bytes = match std::fs::read(&file) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(CliError::failed(format!(
-                "{} does not exist: nothing to trust",
-                file.display()
-            )));
+    let mut found = Vec::new();
+    for name in FILES {
+        let file = root.join(name);
+        match read_small(&file) {
+            Ok(bytes) => found.push((file, bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(CliError::failed(format!(
+                    "cannot read {}: {error}",
+                    file.display()
+                )));
+            }
         }
-        Err(error) => {
-            return Err(CliError::failed(format!(
-                "cannot read {}: {error}",
-                file.display()
-            )));
-        }
-    };
-    let text = String::from_utf8_lossy(&bytes);
-    Config::parse(&text, &file)?;
+    }
+    if found.is_empty() {
+        return Err(CliError::failed(format!(
+            "{} has neither {} nor {}: nothing to trust",
+            root.display(),
+            FILES[0],
+            FILES[1]
+        )));
+    }
     let Some(state) = Places::detect().state else {
         return Err(CliError::failed(
             "neither XDG_STATE_HOME nor HOME is set: no place to remember trust",
         ));
     };
-    let mut store = TrustStore::read(&state)?;
-    if store.trusts(&file, &bytes) {
-        say(&format!("{} is trusted already", file.display()));
-        return Ok(Status::Success);
+    let mut status = Status::Success;
+    for (file, bytes) in found {
+        let text = String::from_utf8_lossy(&bytes);
+        if file.ends_with(REPOSITORY_FILE) {
+            Config::parse(&text, &file)?;
+        } else {
+            mcp_servers::parse(&file, &bytes)?;
+        }
+        let mut store = TrustStore::read(&state)?;
+        if store.trusts(&file, &bytes) {
+            say(&format!("{} is trusted already", file.display()));
+            continue;
+        }
+        print(&format!(
+            "{}:\n{}\n",
+            file.display(),
+            visible(text.trim_end())
+        ));
+        if !args.yes && !confirmed()? {
+            say("not trusted");
+            status = Status::Failure;
+            continue;
+        }
+        store.trust(&file, &bytes)?;
+        say("trusted until the file changes");
     }
-    let shown: String = text
-        .chars()
-        .map(|c| {
-            if c.is_control() && c != '\n' && c != '\t' {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect();
-    print(&format!("{}:\n{}\n", file.display(), shown.trim_end()));
-    if !args.yes && !confirmed()? {
-        say("not trusted");
-        return Ok(Status::Failure);
-    }
-    store.trust(&file, &bytes)?;
-    say("trusted until the file changes");
-    Ok(Status::Success)
+    Ok(status)
 }
 
 fn confirmed() -> Result<bool, CliError> {

@@ -37,7 +37,10 @@
 //! # }
 //! ```
 
+mod derived;
+mod dialect;
 mod error;
+mod fit;
 mod history;
 mod message;
 mod model;
@@ -50,11 +53,15 @@ mod reply;
 mod schema;
 mod source;
 mod spec;
+mod spill;
 mod tool;
 mod usage;
 mod visibility;
 
+pub use derived::Derived;
+pub use dialect::ToolDialect;
 pub use error::{ToolError, ToolErrorKind};
+pub use fit::{FittedSchema, SchemaNote};
 pub use history::{History, HistoryItem};
 pub use message::{AssistantMessage, Block, Message, RawJson, ToolCall, ToolResult};
 pub use model::{
@@ -69,6 +76,7 @@ pub use reply::{Finish, Reply, ReplyEvent};
 pub use schema::{Schema, SchemaError};
 pub use source::{Confirming, Deferring, Filtered, Prefixed, Renamed, ToolSource};
 pub use spec::{Effect, Exposure, Permission, ResultForm, SourceId, ToolSpec};
+pub use spill::{SpillError, SpillStore, is_spill_handle, spill_handle};
 pub use tool::{Arguments, Footprint, Forwarded, Preview, Progress, Tool, ToolContext};
 pub use usage::{Cost, Usage};
 pub use visibility::{Hidden, Mode, Selector, Visibility};

@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use crate::{BoxFuture, History, LoadRoute, Reply, ReplyEvent, Str, ToolName, TurnPlan};
+use crate::{
+    BoxFuture, History, LoadRoute, Reply, ReplyEvent, Str, ToolDialect, ToolName, TurnPlan,
+};
 
 /// Something that answers a transcript.
 pub trait Model: Send + Sync {
@@ -77,6 +79,8 @@ pub struct ModelProfile {
     pub id: Str,
     /// Context window in tokens, if known.
     pub window: Option<u64>,
+    /// Most tokens of one reply, if known.
+    pub output_limit: Option<u64>,
     /// Whether tool calls are part of its wire. Without them a run with tools
     /// fails at once.
     pub native_tools: bool,
@@ -86,6 +90,8 @@ pub struct ModelProfile {
     pub max_tools: Option<usize>,
     /// How it gets the definitions of tools loaded on the way.
     pub load_route: LoadRoute,
+    /// What its API accepts of names and input schemas.
+    pub dialect: ToolDialect,
     /// Price per token, if configured.
     pub price: Option<Price>,
 }
@@ -96,10 +102,12 @@ impl ModelProfile {
         ModelProfile {
             id: id.into(),
             window: None,
+            output_limit: None,
             native_tools: true,
             final_round: FinalRound::default(),
             max_tools: None,
             load_route: LoadRoute::default(),
+            dialect: ToolDialect::default(),
             price: None,
         }
     }

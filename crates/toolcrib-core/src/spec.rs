@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{RenderCache, Schema, Str, ToolName};
+use crate::fit::FitCache;
+use crate::{Derived, FittedSchema, RenderCache, Schema, Str, ToolDialect, ToolName};
 
 /// What running a tool can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -112,7 +113,10 @@ pub struct ToolSpec {
     pub timeout: Option<Duration>,
     /// Bytes that wires made of this spec.
     pub rendered: RenderCache,
+    /// What the dispatcher made of the input schema.
+    pub compiled: Derived,
     canonical_schema: OnceLock<Arc<str>>,
+    fitted: FitCache,
 }
 
 impl ToolSpec {
@@ -133,7 +137,9 @@ impl ToolSpec {
             result_form: ResultForm::Whole,
             timeout: None,
             rendered: RenderCache::default(),
+            compiled: Derived::default(),
             canonical_schema: OnceLock::new(),
+            fitted: FitCache::default(),
         }
     }
 
@@ -195,5 +201,10 @@ impl ToolSpec {
     pub fn canonical_schema(&self) -> &Arc<str> {
         self.canonical_schema
             .get_or_init(|| self.input_schema.canonical().into())
+    }
+
+    /// The input schema as an API with these rules accepts it, made once for each.
+    pub fn fitted(&self, dialect: ToolDialect) -> &Arc<FittedSchema> {
+        self.fitted.get(&self.input_schema, dialect)
     }
 }

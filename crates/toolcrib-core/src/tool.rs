@@ -230,7 +230,8 @@ impl Footprint {
 }
 
 /// What a call would do, for whoever must allow it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Preview {
     /// Free text.

@@ -4,12 +4,14 @@
 //! Guessing further would run something the model did not ask for; everything
 //! else is an error that the model can correct.
 
+use std::fmt;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolcrib_core::{Arguments, ToolError, ToolErrorKind};
+use toolcrib_core::{Arguments, Str, ToolError, ToolErrorKind};
 
-/// A change made to a call before it ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+/// A change made to a call before it ran. Those of one argument say which.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Repair {
@@ -22,32 +24,70 @@ pub enum Repair {
     /// The name holds characters that providers refuse in a transcript, or is too
     /// long for them; the transcript carries a safe form.
     UnsafeName,
+    /// A number stood in a text where a number is due.
+    NumberInString(Str),
+    /// An array or object stood in a text where one is due.
+    JsonInString(Str),
+    /// Null for something that may be left out was left out.
+    NullLeftOut(Str),
 }
 
 impl Repair {
     /// Its name in JSON and in sessions.
-    pub fn as_str(self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Repair::EmptyArguments => "empty_arguments",
             Repair::StringHeldObject => "string_held_object",
             Repair::FirstOfSeveralObjects => "first_of_several_objects",
             Repair::UnsafeName => "unsafe_name",
+            Repair::NumberInString(_) => "number_in_string",
+            Repair::JsonInString(_) => "json_in_string",
+            Repair::NullLeftOut(_) => "null_left_out",
         }
+    }
+
+    /// The argument that was changed, such as `files[2].name`.
+    pub fn place(&self) -> Option<&str> {
+        match self {
+            Repair::NumberInString(at) | Repair::JsonInString(at) | Repair::NullLeftOut(at) => {
+                Some(at)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())?;
+        self.place().map_or(Ok(()), |at| write!(f, " {at}"))
     }
 }
 
 /// Most characters of a bad argument text that an error repeats.
 const ECHO: usize = 800;
 
+/// Arguments as they were read.
+pub(crate) struct Read {
+    pub(crate) arguments: Arguments,
+    /// The same, parsed.
+    pub(crate) value: Value,
+    pub(crate) repairs: Vec<Repair>,
+}
+
 /// Reads `text` as the arguments of `tool`.
 ///
 /// # Errors
 /// `BadJson` with the place and a bounded echo, or `BadArgs` when the text is
 /// JSON but not an object.
-pub(crate) fn read(tool: &str, text: &str) -> Result<(Arguments, Vec<Repair>), ToolError> {
+pub(crate) fn read(tool: &str, text: &str) -> Result<Read, ToolError> {
     let mut repairs = Vec::new();
-    let arguments = object(tool, text, true, &mut repairs)?;
-    Ok((arguments, repairs))
+    let (arguments, value) = object(tool, text, true, &mut repairs)?;
+    Ok(Read {
+        arguments,
+        value,
+        repairs,
+    })
 }
 
 fn object(
@@ -55,16 +95,17 @@ fn object(
     text: &str,
     unwrap_string: bool,
     repairs: &mut Vec<Repair>,
-) -> Result<Arguments, ToolError> {
+) -> Result<(Arguments, Value), ToolError> {
+    let empty = || (Arguments::empty(), Value::Object(Default::default()));
     if text.trim().is_empty() {
         repairs.push(Repair::EmptyArguments);
-        return Ok(Arguments::empty());
+        return Ok(empty());
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     let first = match values.next() {
         Some(Ok(first)) => first.get(),
         Some(Err(error)) => return Err(bad_json(tool, text, &error, 0)),
-        None => return Ok(Arguments::empty()),
+        None => return Ok(empty()),
     };
     let end = values.byte_offset();
     let rest = &text[end..];
@@ -81,14 +122,14 @@ fn object(
     }
     match serde_json::from_str::<Value>(first) {
         Err(error) => Err(bad_json(tool, text, &error, end - first.len())),
-        Ok(Value::Object(_)) => {
+        Ok(value @ Value::Object(_)) => {
             let kept = if rest.trim().is_empty() {
                 text
             } else {
                 repairs.push(Repair::FirstOfSeveralObjects);
                 first
             };
-            Arguments::parse(kept)
+            Ok((Arguments::parse(kept)?, value))
         }
         Ok(Value::String(inner)) if unwrap_string => {
             let mut inner_repairs = vec![Repair::StringHeldObject];

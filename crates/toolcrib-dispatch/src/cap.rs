@@ -7,16 +7,23 @@
 use toolcrib_core::{Content, ResultForm, Str};
 
 use crate::DispatchLimits;
+use crate::read_result::READ_RESULT;
 
 /// What a cap left out of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Cut {
     /// Bytes of text in the whole result.
     pub total_bytes: u64,
     /// Bytes of it that were kept, the marker not counted.
     pub shown_bytes: u64,
+    /// The handle of the whole text, where it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<Str>,
 }
+
+/// Where the whole of a cut result is kept, if anywhere.
+pub(crate) type Keep<'a> = dyn Fn(&str) -> Option<Str> + 'a;
 
 /// Begins the last line of a listing that was cut.
 const TRUNCATED: &str = "(truncated)";
@@ -30,11 +37,21 @@ pub(crate) fn cap(
     content: Vec<Content>,
     form: ResultForm,
     limits: &DispatchLimits,
+    keep: &Keep<'_>,
 ) -> (Vec<Content>, Option<Cut>) {
     match form {
-        ResultForm::Lookup => listing(content, limits.lookup_cap),
-        _ => head_and_tail(content, limits.result_cap),
+        ResultForm::Lookup => listing(content, limits.lookup_cap, keep),
+        _ => head_and_tail(content, limits.result_cap, keep),
     }
+}
+
+fn whole(content: &[Content]) -> String {
+    content.iter().map(as_text).collect()
+}
+
+/// The call that reads on from byte `offset`.
+fn follow_up(handle: &str, offset: usize) -> String {
+    format!(r#"{READ_RESULT} {{"id":"{handle}","offset":{offset}}}"#)
 }
 
 fn text_bytes(content: &[Content]) -> usize {
@@ -49,7 +66,7 @@ fn as_text(piece: &Content) -> &str {
 }
 
 /// Keeps the first `cap` characters, whole lines.
-fn listing(content: Vec<Content>, cap: usize) -> (Vec<Content>, Option<Cut>) {
+fn listing(content: Vec<Content>, cap: usize, keep: &Keep<'_>) -> (Vec<Content>, Option<Cut>) {
     let total = text_bytes(&content);
     if total <= cap {
         return (content, None);
@@ -82,12 +99,20 @@ fn listing(content: Vec<Content>, cap: usize) -> (Vec<Content>, Option<Cut>) {
     let Some(end) = end else {
         return (content, None);
     };
-    let marker = marker.unwrap_or_else(|| TRUNCATED.into());
+    let spill = match &marker {
+        Some(_) => None,
+        None => keep(&whole(&content)),
+    };
+    let marker = marker.unwrap_or_else(|| match &spill {
+        Some(handle) => format!("{TRUNCATED} {}", follow_up(handle, end)).into(),
+        None => TRUNCATED.into(),
+    });
     let mut kept = split(content, end, total, None);
     end_with_line(&mut kept, &marker);
     let cut = Cut {
         total_bytes: total as u64,
         shown_bytes: end as u64,
+        spill,
     };
     (kept, Some(cut))
 }
@@ -114,7 +139,11 @@ fn end_with_line(content: &mut Vec<Content>, line: &str) {
 }
 
 /// Keeps head and tail within `cap` bytes, with a marker between them.
-fn head_and_tail(content: Vec<Content>, cap: usize) -> (Vec<Content>, Option<Cut>) {
+fn head_and_tail(
+    content: Vec<Content>,
+    cap: usize,
+    keep: &Keep<'_>,
+) -> (Vec<Content>, Option<Cut>) {
     let total = text_bytes(&content);
     if total <= cap {
         return (content, None);
@@ -136,15 +165,20 @@ fn head_and_tail(content: Vec<Content>, cap: usize) -> (Vec<Content>, Option<Cut
         passed = range.end;
     }
     let shown = head + (total - tail);
+    let spill = keep(&whole(&content));
+    let rest = match &spill {
+        Some(handle) => format!("{} reads the rest", follow_up(handle, head)),
+        None => "Narrow the call to see the rest".to_owned(),
+    };
     let marker = format!(
-        "[cut: {total} bytes in all; the first {head} and the last {} are shown. Narrow the call \
-         to see the rest.]",
+        "[cut: {total} bytes in all; the first {head} and the last {} are shown. {rest}.]",
         total - tail
     );
     let kept = split(content, head, tail, Some(&marker));
     let cut = Cut {
         total_bytes: total as u64,
         shown_bytes: shown as u64,
+        spill,
     };
     (kept, Some(cut))
 }

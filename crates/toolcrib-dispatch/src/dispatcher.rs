@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    Arguments, CancellationToken, Effect, Exposure, Footprint, Hidden, Registry, Tool, ToolCall,
-    ToolError, ToolErrorKind, ToolName, ToolSpec, Visibility,
+    CancellationToken, Exposure, Hidden, Registry, SpillStore, Str, Tool, ToolCall, ToolError,
+    ToolErrorKind, ToolName, ToolSpec, Visibility,
 };
 
-use crate::arguments;
+use crate::approve::{Approver, Grants};
+use crate::arguments::{self, Read};
 use crate::nearest::nearest;
 use crate::prepared::{Prepared, Ready, short};
+use crate::read_result::READ_RESULT;
 use crate::supervise::panicked;
-use crate::{CallOutcome, DispatchEvent, schedule};
+use crate::{CallOutcome, DispatchEvent, Redactor, schedule, validate};
 
 /// Limits of every call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +55,9 @@ pub struct RunContext {
     /// Lets running calls end and starts no others. May be fired from the event
     /// callback: it takes effect before the next call starts.
     pub halt: CancellationToken,
+    /// Fired by the dispatcher, together with `cancel`, when whoever was asked about a
+    /// call ended the run.
+    pub abandon: CancellationToken,
 }
 
 impl RunContext {
@@ -61,6 +66,7 @@ impl RunContext {
         RunContext {
             cancel,
             halt: CancellationToken::new(),
+            abandon: CancellationToken::new(),
         }
     }
 }
@@ -71,14 +77,20 @@ pub struct Dispatcher {
     inner: Arc<Inner>,
 }
 
+#[derive(Clone)]
 struct Inner {
     registry: Arc<Registry>,
     visibility: Visibility,
     limits: DispatchLimits,
+    redactor: Redactor,
+    spill: Option<Arc<dyn SpillStore>>,
+    approver: Option<Arc<dyn Approver>>,
+    grants: Grants,
 }
 
 impl Dispatcher {
-    /// A dispatcher over these tools.
+    /// A dispatcher over these tools. It knows the usual secrets and keeps no whole
+    /// results.
     pub fn new(
         registry: Arc<Registry>,
         visibility: Visibility,
@@ -89,8 +101,57 @@ impl Dispatcher {
                 registry,
                 visibility,
                 limits,
+                redactor: Redactor::standard(),
+                spill: None,
+                approver: None,
+                grants: Grants::default(),
             }),
         }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Dispatcher {
+        change(Arc::make_mut(&mut self.inner));
+        self
+    }
+
+    /// The same over other tools.
+    pub fn with_registry(self, registry: Arc<Registry>) -> Dispatcher {
+        self.with(|inner| inner.registry = registry)
+    }
+
+    /// The same, knowing these secrets.
+    pub fn with_redactor(self, redactor: Redactor) -> Dispatcher {
+        self.with(|inner| inner.redactor = redactor)
+    }
+
+    /// The same, keeping the whole of each result that is cut. The model reads how to
+    /// get at it if a tool [`READ_RESULT`](crate::READ_RESULT) is visible.
+    pub fn with_spill(self, store: Arc<dyn SpillStore>) -> Dispatcher {
+        self.with(|inner| inner.spill = Some(store))
+    }
+
+    /// The same, asking about calls that need a yes. Without anybody to ask they are
+    /// denied at once.
+    pub fn with_approver(self, approver: Arc<dyn Approver>) -> Dispatcher {
+        self.with(|inner| inner.approver = Some(approver))
+    }
+
+    pub(crate) fn approver(&self) -> Option<&Arc<dyn Approver>> {
+        self.inner.approver.as_ref()
+    }
+
+    pub(crate) fn grants(&self) -> &Grants {
+        &self.inner.grants
+    }
+
+    /// What it takes for secrets.
+    pub fn redactor(&self) -> &Redactor {
+        &self.inner.redactor
+    }
+
+    /// Where whole results are kept.
+    pub fn spill(&self) -> Option<&Arc<dyn SpillStore>> {
+        self.inner.spill.as_ref()
     }
 
     /// The tools.
@@ -111,9 +172,10 @@ impl Dispatcher {
     /// Settles one call: finds the tool, reads and repairs the arguments, and asks
     /// visibility and permission. Runs nothing.
     pub fn prepare(&self, call: &ToolCall) -> Prepared {
-        match self.settle(call) {
+        let mut spec = None;
+        match self.settle(call, &mut spec) {
             Ok(prepared) => prepared,
-            Err(error) => Prepared::refused(call, error),
+            Err(error) => Prepared::refused_of(call, spec, error),
         }
     }
 
@@ -129,15 +191,40 @@ impl Dispatcher {
         schedule::run(self, batch, cx, on).await
     }
 
-    fn settle(&self, call: &ToolCall) -> Result<Prepared, ToolError> {
+    /// `meant` gets the spec of the tool that is meant, once it is found.
+    fn settle(
+        &self,
+        call: &ToolCall,
+        meant: &mut Option<Arc<ToolSpec>>,
+    ) -> Result<Prepared, ToolError> {
         let tool = self.find(&call.name)?;
-        let (written, repairs) = arguments::read(&call.name, &call.arguments)?;
+        *meant = Some(tool.spec().clone());
+        let Read {
+            arguments: mut written,
+            value,
+            mut repairs,
+        } = arguments::read(&call.name, &call.arguments)?;
         let (tool, arguments) = match tool.stands_for(&written)? {
             // What it stands for is found like any other tool: no call passes by it.
-            Some(inner) => (self.find(inner.tool.spec().name.as_str())?, inner.arguments),
-            None => (tool, written.clone()),
+            Some(inner) => {
+                let tool = self.find(inner.tool.spec().name.as_str())?;
+                *meant = Some(tool.spec().clone());
+                let value = inner.arguments.value();
+                let mended = validate::check(tool.spec(), value, &mut repairs);
+                // The model wrote them without having seen the schema.
+                let mended = mended.map_err(|error| validate::with_schema(error, tool.spec()))?;
+                (tool, mended.unwrap_or(inner.arguments))
+            }
+            None => {
+                if let Some(mended) = validate::check(tool.spec(), value, &mut repairs)? {
+                    written = mended;
+                }
+                (tool, written.clone())
+            }
         };
-        let footprint = footprint(tool, &arguments)?;
+        // Code of the tool, which may panic.
+        let footprint = catch_unwind(AssertUnwindSafe(|| tool.footprint(&arguments)))
+            .map_err(|payload| panicked(tool.spec(), payload.as_ref(), self.redactor()))?;
         let ready = Ready {
             tool: tool.clone(),
             arguments,
@@ -200,34 +287,27 @@ impl Dispatcher {
         )
     }
 
+    /// Keeps the whole of a result, if somebody could read it.
+    pub(crate) fn keep(&self, text: &str) -> Option<Str> {
+        let store = self.inner.spill.as_ref()?;
+        let reader = self.inner.registry.get(READ_RESULT)?;
+        if !self.inner.visibility.visible(reader.spec()) {
+            return None;
+        }
+        match store.put(text) {
+            Ok(handle) => Some(handle),
+            Err(error) => {
+                tracing::warn!(%error, "a result that was cut is not kept whole");
+                None
+            }
+        }
+    }
+
     /// Whether a model may be shown the tool of that name.
     pub(crate) fn knows(&self, name: &ToolName) -> bool {
         let tool = self.inner.registry.get(name.as_str());
         tool.is_some_and(|tool| self.inner.visibility.visible(tool.spec()))
     }
-
-    /// What the model reads of a call that needs a yes when there is nobody to ask.
-    pub(crate) fn nobody_to_ask(spec: &ToolSpec) -> ToolError {
-        let what = match spec.effect {
-            Effect::ReadOnly => "needs a confirmation",
-            Effect::Destructive => "may destroy something and needs a confirmation",
-            _ => "changes something and needs a confirmation",
-        };
-        ToolError::new(
-            ToolErrorKind::Denied,
-            format!(
-                "`{}` {what}, and nobody can be asked in this run; it did not run. Do without it, \
-                 or say what should be done.",
-                spec.name
-            ),
-        )
-    }
-}
-
-/// What the call would touch, according to code that may panic.
-fn footprint(tool: &Arc<dyn Tool>, arguments: &Arguments) -> Result<Footprint, ToolError> {
-    catch_unwind(AssertUnwindSafe(|| tool.footprint(arguments)))
-        .map_err(|payload| panicked(tool.spec(), payload.as_ref()))
 }
 
 fn list(names: &[&str], last: &str) -> String {

@@ -1,14 +1,32 @@
 //! What a running batch shows to whoever watches.
 
-use toolcrib_core::ToolCall;
+use toolcrib_core::{Preview, ToolCall};
 
-use crate::CallOutcome;
+use crate::{CallOutcome, Decision};
 
 /// One step of a batch under way. Several calls may run at once, so steps of
 /// different calls interleave; those of one call are in the order of the variants.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum DispatchEvent<'a> {
+    /// Somebody is asked whether the call may run. It has not begun.
+    ApprovalNeeded {
+        /// Its place in the batch.
+        index: usize,
+        /// As it would run.
+        call: &'a ToolCall,
+        /// What would happen.
+        preview: &'a Preview,
+    },
+    /// There is an answer. One that never came has no such event.
+    ApprovalGiven {
+        /// Its place in the batch.
+        index: usize,
+        /// As it would run.
+        call: &'a ToolCall,
+        /// The answer.
+        decision: &'a Decision,
+    },
     /// The call was allowed and begins to run. A refused call has no such event.
     Started {
         /// Its place in the batch.

@@ -38,6 +38,7 @@
 //! # }
 //! ```
 
+mod approve;
 mod arguments;
 mod cap;
 mod dispatcher;
@@ -45,12 +46,18 @@ mod event;
 mod nearest;
 mod outcome;
 mod prepared;
+mod read_result;
+mod redact;
 mod schedule;
 mod supervise;
+mod validate;
 
+pub use approve::{Approver, Decision, PolicyApprover, Question};
 pub use arguments::Repair;
 pub use cap::Cut;
 pub use dispatcher::{DispatchLimits, Dispatcher, RunContext};
 pub use event::DispatchEvent;
 pub use outcome::CallOutcome;
 pub use prepared::{Prepared, Verdict};
+pub use read_result::{READ_RESULT, ReadResult};
+pub use redact::{RedactError, RedactedStream, Redactor};

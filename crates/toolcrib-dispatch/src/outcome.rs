@@ -1,5 +1,6 @@
 //! What came of one call.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use toolcrib_core::{
 
 use crate::cap::cap;
 use crate::supervise::Ended;
-use crate::{Cut, DispatchLimits, Dispatcher, Prepared, Repair};
+use crate::{Cut, DispatchLimits, Dispatcher, Prepared, Redactor, Repair};
 
 /// What the model reads of a call that ran and gave nothing: providers refuse
 /// empty texts.
@@ -47,7 +48,8 @@ impl CallOutcome {
         let text = error_text(error);
         let bytes = text.len() as u64;
         let limits = DispatchLimits::default();
-        let (content, cut) = cap(vec![Content::text(text)], ResultForm::Whole, &limits);
+        let content = vec![Content::text(text)];
+        let (content, cut) = cap(content, ResultForm::Whole, &limits, &|_| None);
         CallOutcome {
             bytes,
             result: ToolResult {
@@ -74,7 +76,8 @@ impl CallOutcome {
             Ok(output) => output,
             Err(error) => {
                 kind = Some(error.kind);
-                tracing::debug!(tool = %prepared.call.name, cause = %error, "tool error");
+                let cause = dispatcher.redactor().text(&error.operator).into_owned();
+                tracing::debug!(tool = %prepared.call.name, cause, "tool error");
                 ToolOutput::error(error_text(&error))
             }
         };
@@ -83,9 +86,22 @@ impl CallOutcome {
         }
         let spec = prepared.parts().map(|ready| ready.tool.spec());
         let form = spec.map_or(ResultForm::Whole, |spec| spec.result_form);
-        let content = presentable(output.content, output.is_error);
+        let mut content = presentable(output.content, output.is_error);
+        // Before anything is kept, shown or logged.
+        for piece in &mut content {
+            if let Content::Text(text) = piece
+                && let Cow::Owned(clean) = dispatcher.redactor().text(text)
+            {
+                *text = clean.into();
+            }
+        }
+        let mut details = output.details;
+        if let Some(details) = &mut details {
+            dispatcher.redactor().value(details);
+        }
         let bytes = content.iter().map(size).sum();
-        let (content, cut) = cap(content, form, dispatcher.limits());
+        let keep = |text: &str| dispatcher.keep(text);
+        let (content, cut) = cap(content, form, dispatcher.limits(), &keep);
         let activates = spec.is_some_and(|spec| spec.activates);
         let (activated, ignored) = output
             .activate
@@ -102,13 +118,13 @@ impl CallOutcome {
             kind,
             activated,
             ignored,
-            details: output.details,
+            details,
             cut,
             bytes,
             elapsed: ended.elapsed,
             repairs: prepared.repairs.clone(),
         };
-        log(prepared, &outcome);
+        log(prepared, &outcome, dispatcher.redactor());
         outcome
     }
 }
@@ -147,13 +163,13 @@ fn size(piece: &Content) -> u64 {
 }
 
 /// One line a call. Sizes alone would hide a broken tool, so it has excerpts.
-fn log(prepared: &Prepared, outcome: &CallOutcome) {
+fn log(prepared: &Prepared, outcome: &CallOutcome, redactor: &Redactor) {
     const ARGUMENTS: usize = 200;
     const RESULT: usize = 120;
     tracing::info!(
         tool = %prepared.call.name,
         call = %prepared.call.id,
-        arguments = excerpt(&prepared.call.arguments, ARGUMENTS),
+        arguments = excerpt(&redactor.text(&prepared.call.arguments), ARGUMENTS),
         result = excerpt(first_text(&outcome.result.content), RESULT),
         error = outcome.kind.map(tracing::field::debug),
         bytes = outcome.bytes,

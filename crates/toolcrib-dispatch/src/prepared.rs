@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use toolcrib_core::{
     Arguments, Footprint, Permission, Str, Tool, ToolCall, ToolError, ToolErrorKind, ToolName,
+    ToolSpec,
 };
 
-use crate::Repair;
-use crate::arguments;
+use crate::{Repair, arguments, validate};
 
 /// One call, ready for [`crate::Dispatcher::run`].
 #[derive(Clone)]
@@ -20,6 +20,8 @@ pub struct Prepared {
     pub repairs: Vec<Repair>,
     verdict: Verdict,
     ready: Option<Ready>,
+    /// Of the tool that is meant, whether it runs or not.
+    spec: Option<Arc<ToolSpec>>,
 }
 
 /// What is to be done with a [`Prepared`] call.
@@ -55,9 +57,9 @@ impl Prepared {
         let mut repairs = Vec::new();
         let name = safe_name(&call.name, &mut repairs);
         let arguments = match arguments::read(&call.name, &call.arguments) {
-            Ok((arguments, more)) => {
-                repairs.extend(more);
-                arguments
+            Ok(read) => {
+                repairs.extend(read.repairs);
+                read.arguments
             }
             Err(_) => Arguments::empty(),
         };
@@ -66,6 +68,28 @@ impl Prepared {
             repairs,
             verdict: Verdict::Refuse(error),
             ready: None,
+            spec: None,
+        }
+    }
+
+    /// The same for a call whose tool was found.
+    pub(crate) fn refused_of(
+        call: &ToolCall,
+        spec: Option<Arc<ToolSpec>>,
+        error: ToolError,
+    ) -> Prepared {
+        Prepared {
+            spec,
+            ..Prepared::refused(call, error)
+        }
+    }
+
+    /// The same call, not to run: its result is `error`.
+    pub fn refuse(self, error: ToolError) -> Prepared {
+        Prepared {
+            verdict: Verdict::Refuse(error),
+            ready: None,
+            ..self
         }
     }
 
@@ -88,6 +112,20 @@ impl Prepared {
     /// calls on; `None` for a refused call.
     pub fn tool(&self) -> Option<&Arc<dyn Tool>> {
         self.parts().map(|ready| &ready.tool)
+    }
+
+    /// What is known of the tool that is meant, found and visible, also where the call
+    /// was refused.
+    pub fn spec(&self) -> Option<&Arc<ToolSpec>> {
+        self.spec.as_ref()
+    }
+
+    /// What an error says of the arguments that the tool wants: its schema, or the
+    /// names alone where that is long. Empty where the tool wants none.
+    pub fn wanted(&self) -> String {
+        self.spec
+            .as_ref()
+            .map_or_else(String::new, |spec| validate::wanted(spec))
     }
 
     /// The arguments that the tool gets; `None` for a refused call.
@@ -115,6 +153,7 @@ impl Prepared {
             call: settled(call, call.name.clone(), written),
             repairs,
             verdict,
+            spec: Some(ready.tool.spec().clone()),
             ready: Some(ready),
         }
     }

@@ -13,7 +13,7 @@ use toolcrib_core::{Str, ToolError, ToolErrorKind};
 
 use crate::prepared::Ready;
 use crate::supervise::{self, Ended, Reporter};
-use crate::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext, Verdict};
+use crate::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext, Verdict, approve};
 
 type On<'a> = dyn FnMut(DispatchEvent<'_>) + Send + 'a;
 
@@ -58,8 +58,8 @@ fn window(batch: &[Prepared]) -> usize {
 
 fn running(prepared: &Prepared) -> Option<&Ready> {
     match prepared.verdict() {
-        Verdict::Run => prepared.parts(),
-        _ => None,
+        Verdict::Run | Verdict::Ask => prepared.parts(),
+        Verdict::Refuse(_) => None,
     }
 }
 
@@ -71,6 +71,14 @@ async fn run_window(
     on: &mut On<'_>,
     outcomes: &mut Vec<CallOutcome>,
 ) {
+    let mut refused: Vec<Option<ToolError>> = vec![None; range.len()];
+    for index in range.clone() {
+        let prepared = &batch[index];
+        if matches!(prepared.verdict(), Verdict::Ask) && stopped_by(cx).is_none() {
+            let asked = approve::ask(dispatcher, (index, prepared), cx, on).await;
+            refused[index - range.start] = asked.err();
+        }
+    }
     let (reports, mut inbox) = mpsc::unbounded_channel();
     let reporter = Reporter::new(reports);
     let mut slots: Vec<Option<CallOutcome>> = vec![None; range.len()];
@@ -91,16 +99,16 @@ async fn run_window(
         while under_way.len() < dispatcher.limits().max_parallel.max(1) {
             let Some(index) = pending.next() else { break };
             let prepared = &batch[index];
-            match startable(prepared, cx) {
+            let asked = refused[index - range.start].take();
+            match asked.map_or_else(|| startable(prepared, cx), Err) {
                 Ok(ready) => {
                     let call = &prepared.call;
                     on(DispatchEvent::Started { index, call });
                     let call_id = call.id.clone();
                     let progress = reporter.for_call(index);
-                    let limits = dispatcher.limits();
                     under_way.push(async move {
                         let ended =
-                            supervise::supervise(ready, call_id, progress, limits, &cx.cancel);
+                            supervise::supervise(ready, call_id, progress, dispatcher, &cx.cancel);
                         (index, ended.await)
                     });
                 }
@@ -120,18 +128,20 @@ async fn run_window(
                 // What the tool said before it ended is shown before its end.
                 for _ in 0..inbox.len() {
                     let Ok(report) = inbox.try_recv() else { break };
-                    show(batch, &reporter, report, &slots, range.start, on);
+                    show(dispatcher, batch, &reporter, report, &slots, range.start, on);
                 }
                 slots[index - range.start] = Some(finish(index, ended, on));
             }
-            Some(report) = inbox.recv() => show(batch, &reporter, report, &slots, range.start, on),
+            Some(report) = inbox.recv() => show(dispatcher, batch, &reporter, report, &slots, range.start, on),
         }
     }
     outcomes.extend(slots.into_iter().flatten());
 }
 
 /// Shows a partial text, unless its call already has its outcome.
+#[allow(clippy::too_many_arguments)]
 fn show(
+    dispatcher: &Dispatcher,
     batch: &[Prepared],
     reporter: &Reporter,
     (index, text): (usize, String),
@@ -144,7 +154,7 @@ fn show(
         on(DispatchEvent::Progress {
             index,
             call: &batch[index].call,
-            text: &text,
+            text: &dispatcher.redactor().text(&text),
         });
     }
 }
@@ -152,17 +162,20 @@ fn show(
 fn startable<'a>(prepared: &'a Prepared, cx: &RunContext) -> Result<&'a Ready, ToolError> {
     let ready = match (prepared.verdict(), prepared.parts()) {
         (Verdict::Refuse(error), _) => return Err(error.clone()),
-        (Verdict::Ask, Some(ready)) => return Err(Dispatcher::nobody_to_ask(ready.tool.spec())),
         (_, Some(ready)) => ready,
         (_, None) => return Err(stopped("the call was never settled")),
     };
+    stopped_by(cx).map_or(Ok(ready), Err)
+}
+
+fn stopped_by(cx: &RunContext) -> Option<ToolError> {
     if cx.cancel.is_cancelled() {
-        return Err(stopped("the run was cancelled before this call started"));
+        return Some(stopped("the run was cancelled before this call started"));
     }
     if cx.halt.is_cancelled() {
-        return Err(stopped("the run was stopped before this call started"));
+        return Some(stopped("the run was stopped before this call started"));
     }
-    Ok(ready)
+    None
 }
 
 fn stopped(text: &str) -> ToolError {

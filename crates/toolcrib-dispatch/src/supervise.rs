@@ -20,8 +20,8 @@ use toolcrib_core::{
 };
 use tracing::Instrument;
 
-use crate::DispatchLimits;
 use crate::prepared::Ready;
+use crate::{Dispatcher, Redactor};
 
 /// How a call ended, before its result is made.
 pub(crate) struct Ended {
@@ -71,11 +71,13 @@ pub(crate) async fn supervise(
     ready: &Ready,
     call_id: Str,
     progress: Progress,
-    limits: &DispatchLimits,
+    dispatcher: &Dispatcher,
     run: &CancellationToken,
 ) -> Ended {
     let began = Instant::now();
     let spec = ready.tool.spec();
+    let limits = dispatcher.limits();
+    let ended = |finished, stop| ended(spec, finished, stop, began, dispatcher.redactor());
     let timeout = spec.timeout.unwrap_or(limits.default_timeout);
     let cancel = run.child_token();
     // Tells the call when the whole batch is dropped.
@@ -97,7 +99,7 @@ pub(crate) async fn supervise(
         finished = &mut task => {
             // It may have ended because it saw the cancellation first.
             let stop = run.is_cancelled().then_some(Stop::Cancelled);
-            return ended(spec, finished, stop, began);
+            return ended(finished, stop);
         }
         () = run.cancelled() => Stop::Cancelled,
         () = tokio::time::sleep(timeout) => Stop::Late(timeout),
@@ -113,7 +115,7 @@ pub(crate) async fn supervise(
         }
     };
     match finished {
-        Some(finished) => ended(spec, finished, Some(stop), began),
+        Some(finished) => ended(finished, Some(stop)),
         None => Ended {
             output: Err(stop.error(spec)),
             stopped: None,
@@ -122,7 +124,13 @@ pub(crate) async fn supervise(
     }
 }
 
-fn ended(spec: &ToolSpec, finished: Finished, stop: Option<Stop>, began: Instant) -> Ended {
+fn ended(
+    spec: &ToolSpec,
+    finished: Finished,
+    stop: Option<Stop>,
+    began: Instant,
+    redactor: &Redactor,
+) -> Ended {
     let mut stopped = None;
     let output = match (finished, stop) {
         (Ok(output), None) => output,
@@ -132,7 +140,7 @@ fn ended(spec: &ToolSpec, finished: Finished, stop: Option<Stop>, began: Instant
         }
         (Ok(Err(error)), Some(stop)) => Err(stop.error(spec).with_operator(error.operator)),
         (Err(error), stop) => match (error.try_into_panic(), stop) {
-            (Ok(payload), _) => Err(panicked(spec, payload.as_ref())),
+            (Ok(payload), _) => Err(panicked(spec, payload.as_ref(), redactor)),
             (Err(_), stop) => Err(stop.unwrap_or(Stop::Cancelled).error(spec)),
         },
     };
@@ -177,13 +185,17 @@ impl Stop {
 
 /// The error of a call whose tool panicked. The payload goes to the log alone: it
 /// may hold anything, and helps no model.
-pub(crate) fn panicked(spec: &ToolSpec, payload: &(dyn Any + Send)) -> ToolError {
+pub(crate) fn panicked(
+    spec: &ToolSpec,
+    payload: &(dyn Any + Send),
+    redactor: &Redactor,
+) -> ToolError {
     let text = payload
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("a payload that is not text");
-    tracing::error!(tool = %spec.name, panic = text, "a tool panicked");
+    tracing::error!(tool = %spec.name, panic = &*redactor.text(text), "a tool panicked");
     ToolError::failed(format!(
         "`{}` broke down. The fault is the tool's, not the call's; go another way.",
         spec.name

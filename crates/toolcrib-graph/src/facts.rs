@@ -7,11 +7,13 @@
 //! the linker evaluates across files. Nothing here is resolved yet.
 
 mod builder;
+mod routes;
 mod term;
 
 use crate::model::{NodeKind, Span, Str, TextKind};
 
 pub(crate) use builder::{Builder, NewDef, one_line, span};
+pub(crate) use routes::{Joins, Mount, RouteFact, Router, joined};
 pub(crate) use term::{ListRange, Term, TermId, WHOLE};
 
 /// Index into [`FileFacts::names`].
@@ -48,8 +50,17 @@ pub(crate) struct FileFacts {
     /// Values given to fields, variables and results that declare no type.
     pub(crate) values: Vec<Value>,
     pub(crate) handed: Vec<Handed>,
+    /// Functions that are given to fields.
+    pub(crate) assigned: Vec<Assigned>,
     pub(crate) texts: Vec<TextFact>,
     pub(crate) submodules: Vec<Submodule>,
+    /// What the source writes before a definition's name; sorted by it.
+    pub(crate) qualifiers: Vec<(DefIx, Str)>,
+    /// Routes that may be under a prefix.
+    pub(crate) routes: Vec<RouteFact>,
+    pub(crate) mounts: Vec<Mount>,
+    /// Routes and the definitions that they stand before.
+    pub(crate) handlers: Vec<(DefIx, DefIx)>,
     pub(crate) syntax_errors: bool,
     pub(crate) gave_up: bool,
 }
@@ -81,6 +92,13 @@ impl FileFacts {
 
     pub(crate) fn params(&self, range: (u32, u32)) -> &[TypeParam] {
         &self.type_params[range.0 as usize..range.1 as usize]
+    }
+
+    /// What the source writes before the name of a definition, or nothing.
+    pub(crate) fn qualifier(&self, def: DefIx) -> &str {
+        self.qualifiers
+            .binary_search_by_key(&def, |q| q.0)
+            .map_or("", |at| &self.qualifiers[at].1)
     }
 
     /// What a definition hands to its arguments; sorted by it.
@@ -124,6 +142,12 @@ impl Flags {
 
     /// No name in the source leads to it: a title is not a name.
     pub(crate) const UNNAMED: Flags = Flags(512);
+    /// Which definition is called is decided at run time.
+    pub(crate) const VIRTUAL: Flags = Flags(1_024);
+    /// No other file can declare it and mean this one.
+    pub(crate) const FILE_LOCAL: Flags = Flags(2_048);
+    /// Its members are names of what is around it too.
+    pub(crate) const LEAKS: Flags = Flags(4_096);
 
     pub(crate) fn has(self, flag: Flags) -> bool {
         self.0 & flag.0 != 0
@@ -157,6 +181,9 @@ pub(crate) struct Def {
     /// The fewest and most arguments it takes, where that tells overloads apart;
     /// 255 for any number.
     pub(crate) arity: Option<(u8, u8)>,
+    /// Types of its parameters as they are written, where a declaration and a
+    /// definition must be told to be one.
+    pub(crate) shape: Option<Sym>,
 }
 
 /// A type parameter and what it must be.
@@ -216,6 +243,8 @@ pub(crate) struct Call {
     pub(crate) is_macro: bool,
     /// How many arguments it passes, where that tells overloads apart.
     pub(crate) given: Option<u8>,
+    /// What it passes, where that can tell what is called.
+    pub(crate) args: ListRange,
 }
 
 /// One mention of a name that is not the callee of a call.
@@ -245,6 +274,23 @@ pub(crate) struct Handed {
     pub(crate) place: u8,
     /// The type.
     pub(crate) term: TermId,
+}
+
+/// Where a function is given to be called through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slot {
+    /// A field.
+    Member(TermId),
+    /// The field of a type by its place.
+    Place(TermId, u8),
+}
+
+/// A name that may be a function's, given to a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assigned {
+    pub(crate) scope: DefIx,
+    pub(crate) slot: Slot,
+    pub(crate) value: TermId,
 }
 
 /// One comment or string literal.

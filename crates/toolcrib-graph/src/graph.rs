@@ -46,6 +46,8 @@ pub struct CodeGraph {
     by_qualified_name: HashMap<Str, NodeId>,
     by_symbol: HashMap<Str, NodeId>,
     by_path: HashMap<Str, FileId>,
+    /// Symbols that a file declares and another defines, in node order.
+    declared_in: HashMap<FileId, Vec<NodeId>>,
 }
 
 impl CodeGraph {
@@ -98,6 +100,15 @@ impl CodeGraph {
             .zip(ids())
             .map(|(n, id)| (n.qualified_name.clone(), id))
             .collect();
+        let mut declared_in: HashMap<FileId, Vec<NodeId>> = HashMap::new();
+        for (node, id) in nodes.iter().zip(ids()) {
+            for (file, _) in node.declared.iter().filter(|(file, _)| *file != node.file) {
+                let list = declared_in.entry(*file).or_default();
+                if list.last() != Some(&id) {
+                    list.push(id);
+                }
+            }
+        }
         let by_symbol = nodes
             .iter()
             .zip(ids())
@@ -121,6 +132,7 @@ impl CodeGraph {
             by_qualified_name,
             by_symbol,
             by_path,
+            declared_in,
         }
     }
 
@@ -167,6 +179,11 @@ impl CodeGraph {
             .map(NodeId)
             .zip(&self.nodes[from..])
             .take_while(move |(_, n)| n.file == file)
+    }
+
+    /// Symbols that a file declares while another file defines them.
+    pub fn declared_in(&self, file: FileId) -> &[NodeId] {
+        self.declared_in.get(&file).map_or(&[], |list| list)
     }
 
     /// The innermost symbol whose definition holds all lines of a range; imports

@@ -5,10 +5,21 @@
 //! what a file declares and how the language finds modules; scopes, imports,
 //! receivers and states of call sites are the linker's, for all languages alike.
 
+pub(crate) mod c;
+mod cpp;
+mod csharp;
 pub(crate) mod go;
 pub(crate) mod java;
+mod kotlin;
+mod lua;
+mod outline;
+mod php;
 pub(crate) mod python;
+mod ruby;
 pub(crate) mod rust;
+mod scala;
+mod shell;
+mod swift;
 mod typescript;
 mod walk;
 
@@ -17,7 +28,8 @@ use tree_sitter::Node;
 use crate::facts::Builder;
 use crate::language::language_name;
 use crate::link::{Library, Placement};
-use crate::model::{Language, SymbolTier};
+use crate::model::{Language, NodeKind, SymbolTier};
+use crate::scan::SourceFile;
 
 pub(crate) use walk::{KindTable, walk};
 
@@ -86,6 +98,31 @@ pub(crate) trait LanguageRules: Send + Sync {
         true
     }
 
+    /// Between a qualified name and the one inside it, given the kinds of what
+    /// they name (`None` for a module of files) and whether the inner one needs
+    /// no receiver.
+    fn joint(&self, outer: Option<NodeKind>, own: NodeKind, is_static: bool) -> &'static str {
+        let _ = (outer, own, is_static);
+        self.semantics().separator
+    }
+
+    /// Members that are added to a type of others are named by that type alone.
+    fn plain_extensions(&self) -> bool {
+        false
+    }
+
+    /// The text as it is parsed, of the same length; `None` for the text itself.
+    fn parsed_text(&self, text: &str) -> Option<String> {
+        let _ = text;
+        None
+    }
+
+    /// Files are included as text: all names are of one program, and what a
+    /// file sees of them is what it includes.
+    fn textual(&self) -> bool {
+        false
+    }
+
     /// The member of a module that stands for it where all of it is imported.
     fn module_value(&self) -> Option<&'static str> {
         None
@@ -100,6 +137,30 @@ pub(crate) static RULES: &[&dyn LanguageRules] = &[
     &typescript::JavaScript,
     &go::Go,
     &java::Java,
+    &csharp::CSHARP,
+    &kotlin::KOTLIN,
+    &lua::LUA,
+    &php::PHP,
+    &ruby::RUBY,
+    &scala::SCALA,
+    &shell::SHELL,
+    &swift::SWIFT,
+    &c::C,
+    &cpp::Cpp,
+    &cpp::Cuda,
+];
+
+/// Those that are read for their definitions only.
+#[cfg(test)]
+pub(crate) static OUTLINES: [&outline::Outline; 8] = [
+    &csharp::CSHARP,
+    &kotlin::KOTLIN,
+    &lua::LUA,
+    &php::PHP,
+    &ruby::RUBY,
+    &scala::SCALA,
+    &shell::SHELL,
+    &swift::SWIFT,
 ];
 
 /// Index into [`RULES`] of the language of a path.
@@ -108,9 +169,34 @@ pub(crate) fn rules_for(path: &str) -> Option<usize> {
     RULES.iter().position(|rules| rules.name() == name)
 }
 
-/// The label and tier of a path.
-pub(crate) fn language_of(path: &str) -> Option<Language> {
-    let name = language_name(path)?;
-    let tier = rules_for(path).map_or(SymbolTier::Text, |i| RULES[i].tier());
-    Some(Language { name, tier })
+/// Index into [`RULES`] of the language of each file of a tree. A header that C
+/// and C++ name alike is of the language that the tree or its text shows.
+pub(crate) fn rules_of_tree(files: &[SourceFile]) -> Vec<Option<usize>> {
+    let all_cpp = cpp::only_cpp(files.iter().map(|file| &*file.path));
+    let cpp = RULES.iter().position(|rules| rules.name() == "C++");
+    files
+        .iter()
+        .map(|file| {
+            let is_shared = file.path.len() > 2
+                && file.path.as_bytes()[file.path.len() - 2..].eq_ignore_ascii_case(b".h");
+            if is_shared && (all_cpp || cpp::is_cpp_header(&file.text)) {
+                return cpp;
+            }
+            rules_for(&file.path)
+        })
+        .collect()
+}
+
+/// The label and tier of a path, with the rules that read it.
+pub(crate) fn language_of(path: &str, rules: Option<usize>) -> Option<Language> {
+    match rules {
+        Some(i) => Some(Language {
+            name: RULES[i].name(),
+            tier: RULES[i].tier(),
+        }),
+        None => Some(Language {
+            name: language_name(path)?,
+            tier: SymbolTier::Text,
+        }),
+    }
 }

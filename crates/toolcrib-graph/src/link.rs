@@ -12,10 +12,13 @@ mod bare;
 mod calls;
 mod edges;
 mod eval;
+mod included;
 mod index;
 mod library;
 mod lookup;
 mod members;
+mod merge;
+mod mounts;
 mod naming;
 mod paths;
 mod relations;
@@ -24,7 +27,9 @@ mod shapes;
 mod shared;
 mod sites;
 mod spaces;
+mod textual;
 mod value;
+mod virtuals;
 
 use crate::facts::FileFacts;
 use crate::graph::GraphParts;
@@ -32,12 +37,17 @@ use crate::scan::SourceFile;
 
 pub(crate) use library::{Library, OPAQUE, Seen, Shapes, Special};
 pub(crate) use spaces::{Placement, SpaceIx};
+pub(crate) use textual::Home;
 pub(crate) use value::Ty;
 
 use index::Index;
 
-/// Links files and their facts, both in path order.
-pub(crate) fn link(files: &[SourceFile], facts: &[FileFacts]) -> GraphParts {
-    let index = Index::new(files, facts);
+/// Links files and their facts, both in path order, with their languages' rules.
+pub(crate) fn link(
+    files: &[SourceFile],
+    facts: &[FileFacts],
+    languages: Vec<Option<usize>>,
+) -> GraphParts {
+    let index = Index::new(files, facts, languages);
     edges::assemble(&index)
 }

@@ -298,6 +298,9 @@ pub struct Node {
     pub exported: bool,
     /// The node that contains it; `None` for files alone.
     pub parent: Option<NodeId>,
+    /// Where else it is declared, in path order: prototypes of a function, the
+    /// other places that open a namespace.
+    pub declared: Box<[(FileId, Span)]>,
 }
 
 /// A relation between two nodes. Several occurrences are one edge with a count.

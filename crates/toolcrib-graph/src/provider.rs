@@ -13,7 +13,7 @@ use tree_sitter::{ParseOptions, ParseState, Parser};
 
 use crate::facts::{Builder, FileFacts};
 use crate::graph::GraphParts;
-use crate::lang::{RULES, rules_for};
+use crate::lang::{RULES, rules_of_tree};
 use crate::link::link;
 use crate::scan::{Problem, ProblemKind, SourceFile};
 
@@ -46,9 +46,11 @@ impl GraphProvider for TreeSitterProvider {
     }
 
     fn provide(&self, files: &[SourceFile]) -> Provided {
+        let languages = rules_of_tree(files);
         let facts: Vec<FileFacts> = files
             .par_iter()
-            .map(|file| extract(&file.path, &file.text))
+            .zip(&languages)
+            .map(|(file, language)| extract(&file.path, &file.text, *language))
             .collect();
         let mut problems = Vec::new();
         for (file, facts) in files.iter().zip(&facts) {
@@ -64,7 +66,7 @@ impl GraphProvider for TreeSitterProvider {
             });
         }
         Provided {
-            parts: link(files, &facts),
+            parts: link(files, &facts, languages),
             problems,
         }
     }
@@ -78,11 +80,11 @@ thread_local! {
     static PARSERS: RefCell<Vec<Option<Parser>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What one file says; a function of its path and text alone.
-pub(crate) fn extract(path: &str, text: &str) -> FileFacts {
+/// What one file says; a function of its path, text and language alone.
+pub(crate) fn extract(path: &str, text: &str, language: Option<usize>) -> FileFacts {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut builder = Builder::new(text, name);
-    let Some(language) = rules_for(path) else {
+    let Some(language) = language else {
         return builder.finish();
     };
     let rules = RULES[language];
@@ -90,7 +92,8 @@ pub(crate) fn extract(path: &str, text: &str) -> FileFacts {
         parsers.resize_with(RULES.len(), || None);
         let parser = parsers[language].get_or_insert_with(Parser::new);
         parser.set_language(&rules.grammar(path)).ok()?;
-        let bytes = text.as_bytes();
+        let parsed = rules.parsed_text(text);
+        let bytes = parsed.as_deref().unwrap_or(text).as_bytes();
         let mut calls = 0u32;
         let mut progress = |_: &ParseState| {
             calls += 1;

@@ -8,14 +8,17 @@
 //! here.
 
 mod classify;
+mod disk;
 mod report;
 #[cfg(test)]
 mod tests;
 mod text;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -24,6 +27,9 @@ use rayon::prelude::*;
 
 use crate::model::Str;
 
+use disk::Contents;
+
+pub(crate) use disk::{Disk, FileSystem};
 pub use report::{Exclusion, Problem, ProblemKind, ScanReport};
 
 /// Files above this size are left out unless the options say otherwise: 1 MiB.
@@ -72,12 +78,16 @@ enum Outcome {
 ///
 /// The root itself must exist; anything below it that cannot be read becomes a
 /// [`Problem`].
-pub(crate) fn scan(root: &Path, options: &ScanOptions) -> (Vec<SourceFile>, ScanReport) {
+pub(crate) fn scan(
+    root: &Path,
+    options: &ScanOptions,
+    disk: &dyn Disk,
+) -> (Vec<SourceFile>, ScanReport) {
     let mut report = ScanReport::default();
     let paths = list(root, options, &mut report);
     let outcomes: Vec<Outcome> = paths
         .into_par_iter()
-        .map(|(path, shown)| read(&path, shown, options.max_file_size))
+        .map(|(path, shown)| read(disk, &path, shown, options.max_file_size))
         .collect();
     let mut files = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
@@ -105,10 +115,28 @@ pub(crate) fn scan(root: &Path, options: &ScanOptions) -> (Vec<SourceFile>, Scan
     for path in duplicates {
         report.problem(path, ProblemKind::DuplicatePath, String::new());
     }
+    for (path, other) in differ_by_case(&files) {
+        report.problem(path, ProblemKind::DiffersByCase, other.to_string());
+    }
     report.files = files.len();
     report.bytes = files.iter().map(|f| f.text.len() as u64).sum();
     report.sort();
     (files, report)
+}
+
+/// Paths that a file system without case would take for an earlier one, with it.
+fn differ_by_case(files: &[SourceFile]) -> Vec<(Str, Str)> {
+    let mut seen: HashMap<String, &Str> = HashMap::with_capacity(files.len());
+    let mut found = Vec::new();
+    for file in files {
+        match seen.entry(file.path.to_lowercase()) {
+            Entry::Vacant(slot) => {
+                slot.insert(&file.path);
+            }
+            Entry::Occupied(first) => found.push((file.path.clone(), (*first.get()).clone())),
+        }
+    }
+    found
 }
 
 /// Walks the tree in one thread, since a listing is cheap beside reading.
@@ -213,13 +241,17 @@ fn link(root: &Path, path: &Path, shown: Str, report: &mut ScanReport) {
     }
 }
 
-fn read(path: &Path, shown: Str, max: u64) -> Outcome {
+fn read(disk: &dyn Disk, path: &Path, shown: Str, max: u64) -> Outcome {
     if let Some(reason) = classify::by_name(&shown) {
         return Outcome::Excluded(shown, reason);
     }
-    let bytes = match read_at_most(path, max) {
-        Ok(Some(bytes)) => bytes,
-        Ok(None) => return Outcome::Excluded(shown, Exclusion::TooLarge),
+    let (bytes, still) = match disk::read(disk, path, max) {
+        Ok(Contents::Whole(bytes, still)) => (bytes, still),
+        Ok(Contents::TooLarge) => return Outcome::Excluded(shown, Exclusion::TooLarge),
+        Ok(Contents::Special) => return Outcome::Excluded(shown, Exclusion::Special),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Outcome::Failed(shown, ProblemKind::Vanished, String::new());
+        }
         Err(error) => {
             return Outcome::Failed(shown, ProblemKind::UnreadableFile, error.kind().to_string());
         }
@@ -236,19 +268,8 @@ fn read(path: &Path, shown: Str, max: u64) -> Outcome {
         size,
         text: decoded.text.into(),
     };
-    Outcome::Read(file, decoded.problem)
-}
-
-/// `None` when the file is larger than `max`, also when it grows while read.
-fn read_at_most(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    if size > max {
-        return Ok(None);
-    }
-    let mut bytes = Vec::with_capacity(size as usize + 1);
-    file.take(max + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= max).then_some(bytes))
+    let changed = (!still).then_some(ProblemKind::ChangedWhileRead);
+    Outcome::Read(file, changed.or(decoded.problem))
 }
 
 /// The path below the root with `/`, and whether it was UTF-8.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::graph::CodeGraph;
 use crate::provider::{GraphProvider, TreeSitterProvider};
-use crate::scan::{ScanOptions, ScanReport, scan};
+use crate::scan::{Disk, FileSystem, ScanOptions, ScanReport, scan};
 
 /// Why there is no graph at all. Smaller troubles are in the [`ScanReport`].
 #[derive(Debug, thiserror::Error)]
@@ -74,10 +74,19 @@ impl Snapshot {
         options: &ScanOptions,
         provider: &dyn GraphProvider,
     ) -> Result<Snapshot, GraphError> {
-        let root = root.as_ref();
+        Self::load_from(root.as_ref(), options, provider, &FileSystem)
+    }
+
+    /// Reads a directory whose files come from `disk`.
+    pub(crate) fn load_from(
+        root: &Path,
+        options: &ScanOptions,
+        provider: &dyn GraphProvider,
+        disk: &dyn Disk,
+    ) -> Result<Snapshot, GraphError> {
         check_root(root)?;
         let work = || {
-            let (files, mut report) = scan(root, options);
+            let (files, mut report) = scan(root, options, disk);
             if files.is_empty() {
                 return Err(GraphError::NoFiles {
                     root: root.to_path_buf(),

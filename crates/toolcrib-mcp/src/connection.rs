@@ -361,6 +361,16 @@ struct Shaken {
 
 type LinkParts = (Arc<Peer>, Arc<dyn Sink>, Option<Arc<HttpSink>>);
 
+impl Shaken {
+    fn modern(handshake: Handshake) -> Shaken {
+        Shaken {
+            handshake,
+            modern: true,
+            skip_probe: false,
+        }
+    }
+}
+
 /// A connection in the making; holds what must be closed when it fails.
 struct Attempt<'a> {
     config: &'a ServerConfig,
@@ -434,16 +444,12 @@ impl Attempt<'_> {
             idle: FOREVER,
             cap: FOREVER,
         };
+        let mut silent = false;
         if !skip_probe {
-            match self.probe(limits).await? {
-                Probe::Modern(handshake) => {
-                    return Ok(Shaken {
-                        handshake,
-                        modern: true,
-                        skip_probe,
-                    });
-                }
+            match self.probe(self.options.probe_timeout, limits).await? {
+                Probe::Modern(handshake) => return Ok(Shaken::modern(handshake)),
                 Probe::Legacy => {}
+                Probe::Silent => silent = true,
                 Probe::Gone => {
                     close(self.link.take()).await;
                     skip_probe = true;
@@ -452,15 +458,22 @@ impl Attempt<'_> {
             }
         }
         let (peer, sink, http) = self.parts()?;
-        let handshake = initialize(&peer, &*sink, self.options, limits, http.as_ref()).await?;
-        Ok(Shaken {
-            handshake,
-            modern: false,
-            skip_probe,
-        })
+        match initialize(&peer, &*sink, self.options, limits, http.as_ref()).await {
+            // It was only slow: on a busy machine a server can take longer to start
+            // than it is given to answer, and is then of the newest era already.
+            Err(McpError::Rpc(error)) if silent => match self.probe(FOREVER, limits).await? {
+                Probe::Modern(handshake) => Ok(Shaken::modern(handshake)),
+                _ => Err(McpError::Rpc(error)),
+            },
+            shaken => Ok(Shaken {
+                handshake: shaken?,
+                modern: false,
+                skip_probe,
+            }),
+        }
     }
 
-    async fn probe(&self, limits: Limits) -> Result<Probe, McpError> {
+    async fn probe(&self, within: Duration, limits: Limits) -> Result<Probe, McpError> {
         let (peer, sink, http) = self.parts()?;
         let modern: Str = MODERN.into();
         if let Some(http) = &http {
@@ -468,7 +481,7 @@ impl Attempt<'_> {
         }
         let cx = RequestContext::default();
         let limits = Limits {
-            idle: self.options.probe_timeout.min(limits.idle),
+            idle: within,
             ..limits
         };
         let ask = || outgoing(&peer, self.options, true, "server/discover", None, &cx);
@@ -495,13 +508,14 @@ impl Attempt<'_> {
                 capabilities: member(&result, "capabilities"),
             }),
             Ok(_) => Probe::Legacy,
+            Err(McpError::Timeout { .. }) => Probe::Silent,
             Err(McpError::Closed { .. }) if http.is_none() => Probe::Gone,
             Err(error @ (McpError::LoginNeeded { .. } | McpError::Closed { .. })) => {
                 return Err(error);
             }
             Err(_) => Probe::Legacy,
         };
-        if let (Some(http), Probe::Legacy) = (&http, &probe) {
+        if let (Some(http), Probe::Legacy | Probe::Silent) = (&http, &probe) {
             http.forget();
         }
         Ok(probe)
@@ -511,6 +525,9 @@ impl Attempt<'_> {
 enum Probe {
     Modern(Handshake),
     Legacy,
+    /// Neither answer nor end within the time given.
+    Silent,
+    /// The process ended.
     Gone,
 }
 

@@ -173,9 +173,14 @@ fn suggestion(name: &Option<String>) -> String {
     }
 }
 
+/// Lines of a server's standard error that an error shows: causes come last.
+const LAST_LINES: usize = 12;
+
 fn said(stderr: &str) -> String {
-    match stderr.trim() {
-        "" => String::new(),
+    let lines: Vec<&str> = stderr.trim().lines().collect();
+    let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+    match last.join("\n") {
+        text if text.is_empty() => text,
         text => format!("\nit printed:\n{text}"),
     }
 }

@@ -29,7 +29,7 @@ const ERROR_SHOWN: usize = 600;
 /// Wait before a stream is taken up again, where the server does not say.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Wait for the standing stream before the first request.
-const STANDING_WAIT: Duration = Duration::from_millis(500);
+const STANDING_WAIT: Duration = Duration::from_secs(3);
 /// A stream that ends this often in a row without a word is left alone.
 const MAX_RECONNECTS: u32 = 5;
 

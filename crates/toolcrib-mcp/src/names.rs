@@ -35,10 +35,25 @@ mod tests {
         insta::assert_snapshot!(exported_name("my server", "fs.read"), @"my_server__fs_read_e42d29ff");
     }
 
+    #[test]
+    fn m10_long_names_keep_the_end_that_tells_them_apart() {
+        let server = "mcp__twilio";
+        let long = |end: &str| format!("TwilioApiV2010--FetchUserDefinedMessageSubscription{end}");
+        let (a, b) = (
+            exported_name(server, &long("Create")),
+            exported_name(server, &long("Delete")),
+        );
+        assert!(
+            a.as_str().contains("Create") && b.as_str().contains("Delete"),
+            "{a} {b}"
+        );
+        assert!(a.as_str().len() <= 64 && a != b);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
         #[test]
-        fn no_two_tools_share_a_name(pairs in prop::collection::vec(("[a_.]{1,4}", "[a_.]{1,4}"), 2..40)) {
+        fn m10_no_two_tools_share_a_name(pairs in prop::collection::vec(("[a_.]{1,4}", "[a_.]{1,4}"), 2..40)) {
             let mut seen: HashMap<ToolName, (String, String)> = HashMap::new();
             for (server, tool) in pairs {
                 let name = exported_name(&server, &tool);

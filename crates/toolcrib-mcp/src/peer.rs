@@ -172,8 +172,9 @@ impl Peer {
             peer: self,
             sink,
             id,
-            // The handshake is not to be cancelled, says the protocol.
-            tell: method != "initialize",
+            // The handshake is not to be cancelled, says the protocol, and before it
+            // a server may not bear a notification.
+            tell: !matches!(method.as_str(), "initialize" | "server/discover"),
             reason: "the caller is gone",
         };
         let begun = Instant::now();

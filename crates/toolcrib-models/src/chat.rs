@@ -7,37 +7,25 @@
 
 mod body;
 mod dialect;
-mod endpoint;
-mod fault;
 mod merge;
-mod raw;
-mod reply;
-mod secret;
-mod stream;
-mod text;
+pub(crate) mod reply;
 mod usage;
 mod wire;
 
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use bytes::Bytes;
-use reqwest::{Client, Response};
 use toolcrib_core::{
-    BoxFuture, FinalRound, LoadRoute, Model, ModelError, ModelErrorKind, ModelProfile, Price,
-    Reply, ReplyEvent, Request, Str, ToolChoice,
+    BoxFuture, FinalRound, LoadRoute, Model, ModelError, ModelProfile, Price, Reply, ReplyEvent,
+    Request, Str,
 };
 
-use crate::retry::{self, RetryPolicy};
+use crate::http::{self, Auth, Endpoint, Key, Route, Sender, shown_url};
+use crate::retry::RetryPolicy;
 use body::Renderer;
-use endpoint::Endpoint;
-use fault::Fault;
 
 pub use dialect::Vendor;
-pub(crate) use endpoint::shown_url;
-pub(crate) use fault::excerpt;
 pub(crate) use reply::Ids;
-pub use secret::Key;
 
 /// How a chat endpoint is reached and what is known of its model.
 #[derive(Clone)]
@@ -55,6 +43,10 @@ pub struct ChatOptions {
     pub id: Option<Str>,
     /// Context window in tokens, if known.
     pub window: Option<u64>,
+    /// Most tokens of one reply, if known.
+    pub output_limit: Option<u64>,
+    /// Most tools of one request; the vendor's limit unless given.
+    pub max_tools: Option<usize>,
     /// For estimates where the server reports no cost.
     pub price: Option<Price>,
     /// How the tool-free final round is asked for; the vendor's habit unless given.
@@ -85,6 +77,8 @@ impl ChatOptions {
             key: None,
             id: None,
             window: None,
+            output_limit: None,
+            max_tools: None,
             price: None,
             final_round: None,
             load_route: LoadRoute::default(),
@@ -121,21 +115,30 @@ impl fmt::Debug for ChatOptions {
     }
 }
 
+fn route() -> Route {
+    Route {
+        drops: &["/chat/completions"],
+        path: "/chat/completions".to_owned(),
+        query: None,
+        auth: Auth::Bearer,
+        headers: &[],
+        example: "http://127.0.0.1:8080/v1",
+        advice: "check the base URL, which usually ends in /v1",
+    }
+}
+
 /// A model behind a chat endpoint. Make one and share it: it keeps its connection.
 pub struct ChatModel {
     profile: ModelProfile,
-    endpoint: Endpoint,
-    client: Client,
+    sender: Sender,
     renderer: Renderer,
-    retry: RetryPolicy,
-    idle: Duration,
 }
 
 impl fmt::Debug for ChatModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChatModel")
             .field("id", &self.profile.id)
-            .field("endpoint", &self.endpoint)
+            .field("endpoint", self.sender.endpoint())
             .finish_non_exhaustive()
     }
 }
@@ -148,7 +151,7 @@ impl ChatModel {
     /// unusable key, `Connect` when no client can be made.
     pub fn new(options: ChatOptions) -> Result<ChatModel, ModelError> {
         let dialect = options.vendor.dialect();
-        let endpoint = Endpoint::new(&options.base_url, options.key.as_ref())?;
+        let endpoint = Endpoint::new(&options.base_url, options.key.as_ref(), &route())?;
         let id = options.id.unwrap_or_else(|| match dialect.word {
             "" => format!("{}#{}", endpoint.shown(), options.model).into(),
             word => format!("{word}:{}", options.model).into(),
@@ -157,7 +160,9 @@ impl ChatModel {
         profile.window = options.window;
         profile.price = options.price;
         profile.load_route = options.load_route;
-        profile.max_tools = dialect.max_tools;
+        profile.output_limit = options.output_limit;
+        profile.max_tools = options.max_tools.or(dialect.max_tools);
+        profile.dialect = dialect.tools;
         let keeps = |prefix: &&str| options.model.starts_with(*prefix);
         profile.final_round = options.final_round.unwrap_or_else(|| {
             if dialect.keeps_tools.iter().any(keeps) {
@@ -167,7 +172,6 @@ impl ChatModel {
             }
         });
         Ok(ChatModel {
-            client: endpoint.client(options.connect)?,
             renderer: Renderer {
                 dialect,
                 head: body::head(dialect, &options.model, &options.extra),
@@ -175,78 +179,15 @@ impl ChatModel {
                 forwards_images: options.forward_images.unwrap_or(dialect.forwards_images),
                 declares: options.load_route == LoadRoute::Positional,
             },
-            endpoint,
+            sender: Sender::new(endpoint, options.connect, options.idle, options.retry)?,
             profile,
-            retry: options.retry,
-            idle: options.idle,
         })
     }
-
-    fn check(&self, request: &Request<'_>) -> Result<(), Fault> {
-        let tools = request.plan.tools();
-        if let Some(most) = self.profile.max_tools.filter(|most| tools.len() > *most) {
-            let what = format!("takes at most {most} tools, {} are offered", tools.len());
-            return Err(Fault::new(
-                ModelErrorKind::Unsupported,
-                what,
-                "defer or filter some",
-            ));
-        }
-        match request.tool_choice {
-            ToolChoice::Named(name) if !tools.iter().any(|tool| tool.name == *name) => {
-                let what =
-                    format!("was not asked: the tool {name} that it must call is not offered");
-                Err(Fault::new(ModelErrorKind::BadRequest, what, ""))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    async fn send(&self, body: Bytes) -> Result<Response, Fault> {
-        let request = self.client.post(self.endpoint.url()).body(body).send();
-        let response = match tokio::time::timeout(self.idle, request).await {
-            Err(_) => return Err(Fault::idle(self.idle)),
-            Ok(Err(error)) => return Err(self.endpoint.transport(&error, false)),
-            Ok(Ok(response)) => response,
-        };
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let asked = retry::asked_wait(header, SystemTime::now());
-        let told = header("x-should-retry").map(str::to_ascii_lowercase);
-        let body = stream::error_body(response, self.idle).await;
-        let mut fault = Fault::of_status(status, &body);
-        fault.retry_after = asked;
-        match told.as_deref() {
-            Some("true") => fault.retryable = true,
-            Some("false") => fault.retryable = false,
-            _ => {}
-        }
-        Err(fault)
-    }
-
-    async fn attempt(
-        &self,
-        request: &Request<'_>,
-        body: Bytes,
-        delivered: &mut bool,
-        on_event: &mut (dyn FnMut(ReplyEvent<'_>) + Send),
-    ) -> Result<Reply, Fault> {
-        let response = self.send(body).await?;
-        let mut assembler = reply::Assembler::default();
-        let read = stream::read(response, self.idle, &mut assembler, on_event).await;
-        *delivered = assembler.delivered;
-        match read {
-            Ok(()) => {}
-            Err(stream::ReadError::Fault(fault)) => return Err(fault),
-            Err(stream::ReadError::Transport(error)) => {
-                return Err(self.endpoint.transport(&error, true));
-            }
-        }
-        assembler.finish(request.history, &self.profile, on_event)
+    /// Whether the server lists tools for its model; true unless it says that it
+    /// does not.
+    pub(crate) async fn lists_tools(&self) -> bool {
+        let said = crate::reach::Reach::lists_tools(self.sender.endpoint()).await;
+        said.unwrap_or(true)
     }
 }
 
@@ -261,39 +202,12 @@ impl Model for ChatModel {
         on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         Box::pin(async move {
-            let fail = |fault| self.endpoint.error(fault);
-            self.check(&request).map_err(fail)?;
+            let fail = |fault| self.sender.endpoint().error(fault);
+            http::check(&request, &self.profile).map_err(fail)?;
             let body = self.renderer.body(&request);
-            let mut attempt = 1;
-            loop {
-                let mut delivered = false;
-                let tried = self.attempt(&request, body.clone(), &mut delivered, on_event);
-                let mut fault = match tried.await {
-                    Ok(reply) => return Ok(reply),
-                    Err(fault) => fault,
-                };
-                // What was shown cannot be taken back: a second reply would double it.
-                fault.retryable &= !delivered;
-                let connecting = fault.kind == ModelErrorKind::Connect;
-                let wait = if fault.retryable {
-                    let asked = fault.retry_after;
-                    self.retry.wait(attempt, connecting, asked, retry::chance())
-                } else {
-                    None
-                };
-                let error = fail(fault);
-                let Some(wait) = wait else {
-                    return Err(error);
-                };
-                attempt += 1;
-                tracing::debug!(attempt, ?wait, reason = %error.message, "sending again");
-                on_event(ReplyEvent::Retrying {
-                    attempt,
-                    wait,
-                    reason: &error.message,
-                });
-                tokio::time::sleep(wait).await;
-            }
+            self.sender
+                .ask::<reply::Assembler>(&request, &self.profile, body, on_event)
+                .await
         })
     }
 }

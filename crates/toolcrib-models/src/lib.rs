@@ -14,16 +14,36 @@
 //! ```
 
 mod chat;
+mod check;
 mod deferral;
+mod gemini;
+mod http;
+mod joined;
+mod json;
+mod messages;
 mod navigator;
+mod profile;
+mod reach;
+mod remote;
+mod responses;
 mod retry;
+#[cfg(test)]
+mod samples;
 mod script;
 mod select;
 mod sse;
+mod text_tools;
+mod turns;
+mod usage;
 
-pub use chat::{ChatModel, ChatOptions, Key, Vendor};
-pub use deferral::{messages_result, messages_tools, responses_found, responses_tools};
+pub use chat::{ChatModel, ChatOptions, Vendor};
+pub use check::{Finding, check_request};
+pub use http::Key;
 pub use navigator::Navigator;
+pub use profile::{Calls, ProfileError, Profiles, Provider, Settings, WireName};
+pub use reach::{Reach, Reached};
+pub use remote::{RemoteModel, RemoteOptions, Wire};
 pub use retry::RetryPolicy;
 pub use script::ScriptModel;
-pub use select::{Env, Hint, ModelSpec, hints};
+pub use select::{Env, Hint, ModelSpec, Target, hints};
+pub use text_tools::TextTools;

@@ -10,10 +10,14 @@
 //! run goes on where it was and the same transcript gives the same bytes.
 
 mod answer;
+mod files;
+mod foreign;
 mod notes;
 mod plan;
 mod question;
 mod rank;
+mod relations;
+mod ways;
 mod words;
 
 use std::sync::Arc;
@@ -97,7 +101,7 @@ fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
     };
     let may_call = matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::Required);
     let step = if LOOKUPS.iter().all(|name| offered(name)) {
-        plan::next(&question, &notes, may_call)
+        plan::next(&question, &notes, may_call, offered)
     } else {
         Step::Answer(answer::without_lookups())
     };

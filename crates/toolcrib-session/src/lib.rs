@@ -30,6 +30,7 @@ mod log;
 mod read;
 mod repair;
 mod row;
+mod spill;
 mod store;
 mod summary;
 
@@ -42,5 +43,6 @@ pub use row::{
     ActivationRow, FORMAT, FinishedRow, Fork, MessageRow, Meta, NoteRow, PlanRow, ResultRow, Row,
     UsageRow,
 };
+pub use spill::DiskSpill;
 pub use store::{SessionStore, Stored};
 pub use summary::{RunSummary, Summary};

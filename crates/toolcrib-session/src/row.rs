@@ -120,6 +120,9 @@ pub struct ResultRow {
     /// Bytes that the model was shown, where the result was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_bytes: Option<u64>,
+    /// The handle of the whole result, where it was cut and kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<Str>,
     /// Milliseconds it ran.
     #[serde(default)]
     pub ms: u64,
@@ -139,6 +142,7 @@ impl ResultRow {
             kind: None,
             bytes: 0,
             shown_bytes: None,
+            spill: None,
             ms: 0,
             repairs: Vec::new(),
             details: None,

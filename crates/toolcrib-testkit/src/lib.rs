@@ -6,4 +6,5 @@ mod server;
 
 pub use server::{Answer, ByteServer, Received};
 pub mod scripted;
+pub mod spill;
 pub mod tools;

@@ -194,13 +194,17 @@ pub struct ByteServer {
 
 impl ByteServer {
     /// Answers requests in order of arrival; after the last answer each further
-    /// request gets status 500.
+    /// request gets status 500. A GET, which asks about the server and not for a
+    /// reply, takes none of the answers and gets status 404.
     ///
     /// # Errors
     /// When no loopback port can be had.
     pub fn start(answers: impl IntoIterator<Item = Answer>) -> io::Result<ByteServer> {
         let mut answers: VecDeque<Answer> = answers.into_iter().collect();
-        ByteServer::serve(move |_| {
+        ByteServer::serve(move |request| {
+            if request.method == "GET" {
+                return Answer::json(404, r#"{"error":{"message":"there is no such page"}}"#);
+            }
             answers.pop_front().unwrap_or_else(|| {
                 Answer::json(
                     500,

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use toolcrib_core::{
-    Arguments, BoxFuture, Effect, Footprint, Registry, RegistryError, Schema, Tool, ToolContext,
-    ToolError, ToolErrorKind, ToolName, ToolOutput, ToolSpec,
+    Arguments, BoxFuture, Effect, Footprint, Preview, Registry, RegistryError, Schema, Tool,
+    ToolContext, ToolError, ToolErrorKind, ToolName, ToolOutput, ToolSpec,
 };
 
 type Call = dyn Fn(Arguments, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>>
     + Send
     + Sync;
+type Previews = dyn Fn(Arguments) -> BoxFuture<'static, Result<Preview, ToolError>> + Send + Sync;
 type Touches = dyn Fn(&Arguments) -> Footprint + Send + Sync;
 
 /// A tool made of a closure. Clones share their record.
@@ -22,6 +23,7 @@ pub struct FakeTool {
     spec: Arc<ToolSpec>,
     call: Arc<Call>,
     footprint: Option<Arc<Touches>>,
+    preview: Option<Arc<Previews>>,
     record: Record,
 }
 
@@ -58,6 +60,7 @@ impl FakeTool {
             spec: Arc::new(spec),
             call: Arc::new(move |arguments, cx| Box::pin(call(arguments, cx))),
             footprint: None,
+            preview: None,
             record: Record::default(),
         }
     }
@@ -79,6 +82,16 @@ impl FakeTool {
         footprint: impl Fn(&Arguments) -> Footprint + Send + Sync + 'static,
     ) -> FakeTool {
         self.footprint = Some(Arc::new(footprint));
+        self
+    }
+
+    /// The same tool with a preview of its own.
+    pub fn with_preview<F, R>(mut self, preview: F) -> FakeTool
+    where
+        F: Fn(Arguments) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Preview, ToolError>> + Send + 'static,
+    {
+        self.preview = Some(Arc::new(move |arguments| Box::pin(preview(arguments))));
         self
     }
 
@@ -155,6 +168,17 @@ impl Tool for FakeTool {
         match &self.footprint {
             Some(footprint) => footprint(arguments),
             None => Footprint::of(self.spec.effect),
+        }
+    }
+
+    fn preview<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Preview, ToolError>> {
+        match &self.preview {
+            Some(preview) => preview(arguments.clone()),
+            None => Box::pin(async move { Ok(Preview::Text(arguments.as_str().to_owned())) }),
         }
     }
 

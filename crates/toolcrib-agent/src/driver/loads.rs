@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolcrib_core::{Registry, Str, Tool, ToolCall, ToolError, ToolErrorKind, ToolName, TurnPlan};
-use toolcrib_dispatch::{CallOutcome, Dispatcher, Prepared};
+use toolcrib_dispatch::{CallOutcome, Dispatcher, Prepared, Verdict};
 use toolcrib_session::Row;
 use toolcrib_surface::{
     CALL_TOOL, CallTool, Inventory, Loading, Shelf, Surface, SurfaceState, TOOL_SEARCH, ToolSearch,
@@ -57,11 +57,7 @@ impl Loads {
                 let _ = registry.insert(tool);
             }
         }
-        Dispatcher::new(
-            Arc::new(registry),
-            common.visibility().clone(),
-            common.limits().clone(),
-        )
+        common.clone().with_registry(Arc::new(registry))
     }
 
     /// The plan that shows what is loaded.
@@ -80,29 +76,36 @@ impl Driver<'_> {
     /// arguments can be right and the policy does not want it seen first.
     pub(super) fn prepare(&self, call: &ToolCall, direct: &mut Direct) -> Prepared {
         let prepared = self.dispatcher.prepare(call);
-        let (Some(loads), Some(tool)) = (&self.loads, prepared.tool()) else {
+        let (Some(loads), Some(spec)) = (&self.loads, prepared.spec()) else {
             return prepared;
         };
-        let spec = tool.spec();
+        let spec = spec.clone();
         let surface = Surface::of(&loads.inventory, self.run.surface());
         if !surface.is_deferred(spec.name.as_str()) {
             return prepared;
         }
-        direct.0.push((call.id.clone(), spec.name.clone()));
-        if *call.name != *spec.name.as_str() {
-            // The bridge has seen to it.
-            return prepared;
-        }
-        let error = if loads.inventory.policy().strict_loading {
-            let schema = spec.input_schema.wire();
-            let text = words::not_loaded(spec.name.as_str(), schema);
-            Some(ToolError::new(ToolErrorKind::BadArgs, text))
-        } else {
-            let arguments = prepared.arguments();
-            arguments.and_then(|arguments| check_unseen(spec, arguments).err())
+        // The bridge has seen to it that the schema is shown where it is needed.
+        let bridged = *call.name != *spec.name.as_str();
+        let error = match prepared.verdict() {
+            Verdict::Refuse(error) if error.kind == ToolErrorKind::BadArgs && !bridged => {
+                let text = format!("{} {}", error.model, prepared.wanted());
+                Some(ToolError::bad_args(text.trim_end()))
+            }
+            Verdict::Refuse(_) => return prepared,
+            _ if bridged => None,
+            _ if loads.inventory.policy().strict_loading => {
+                let schema = spec.input_schema.wire();
+                let text = words::not_loaded(spec.name.as_str(), schema);
+                Some(ToolError::bad_args(text))
+            }
+            _ => {
+                let arguments = prepared.arguments();
+                arguments.and_then(|arguments| check_unseen(&spec, arguments).err())
+            }
         };
+        direct.0.push((call.id.clone(), spec.name.clone()));
         match error {
-            Some(error) => Prepared::refused(call, error),
+            Some(error) => prepared.refuse(error),
             None => prepared,
         }
     }

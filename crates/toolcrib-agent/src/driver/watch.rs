@@ -28,6 +28,16 @@ pub(super) fn watched(event: ReplyEvent<'_>) -> Option<Event> {
 
 pub(super) fn watched_call(event: DispatchEvent<'_>) -> Option<Event> {
     Some(match event {
+        DispatchEvent::ApprovalNeeded { call, preview, .. } => Event::ApprovalNeeded {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            preview: preview.clone(),
+        },
+        DispatchEvent::ApprovalGiven { call, decision, .. } => Event::ApprovalGiven {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            decision: decision.clone(),
+        },
         DispatchEvent::Started { call, .. } => Event::ToolCallStarted {
             call_id: call.id.clone(),
             name: call.name.clone(),
@@ -47,6 +57,7 @@ pub(super) fn watched_call(event: DispatchEvent<'_>) -> Option<Event> {
             truncated: outcome.cut.is_some(),
             details: outcome.details.clone(),
             ignored: outcome.ignored.clone(),
+            repairs: outcome.repairs.clone(),
             ms: millis(outcome.elapsed),
         },
         _ => return None,

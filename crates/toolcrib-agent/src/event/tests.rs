@@ -73,6 +73,7 @@ fn the_json_of_each_event() {
             truncated: false,
             details: None,
             ignored: vec![ToolName::parse("gone").unwrap()],
+            repairs: vec![toolcrib_dispatch::Repair::NumberInString("limit".into())],
             ms: 1,
         },
         Event::RunFinished {

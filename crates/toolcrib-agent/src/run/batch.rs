@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use toolcrib_core::{AssistantMessage, Block, Content, Finish, Message, Str, ToolCall, ToolResult};
 
-use super::{OutOfTurn, Phase, Run};
+use super::guard::Notice;
+use super::{CallResult, OutOfTurn, Phase, Run};
 use crate::step::Refusal;
-use crate::{Limit, PlannedCall, words};
+use crate::{End, Limit, PlannedCall, Unanswered, words};
 
 /// One reply with calls.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -103,9 +104,10 @@ impl Run {
     ///
     /// # Errors
     /// [`OutOfTurn`] when no calls were to be run; nothing changes then.
-    pub fn calls_done(&mut self, results: Vec<ToolResult>) -> Result<(), OutOfTurn> {
+    pub fn calls_done<R: Into<CallResult>>(&mut self, results: Vec<R>) -> Result<(), OutOfTurn> {
         match std::mem::replace(&mut self.phase, Phase::Ready) {
             Phase::Calls(batch) => {
+                let results = results.into_iter().map(Into::into).collect();
                 self.close_batch(batch, results, words::NO_RESULT);
                 Ok(())
             }
@@ -118,7 +120,7 @@ impl Run {
 
     /// Appends one result for each call, `missing` where there is none, and leaves
     /// the machine ready for the next round.
-    pub(super) fn close_batch(&mut self, batch: Batch, results: Vec<ToolResult>, missing: &str) {
+    pub(super) fn close_batch(&mut self, batch: Batch, results: Vec<CallResult>, missing: &str) {
         self.phase = Phase::Calls(batch);
         if self.calls_prepared([]).is_err() {
             return;
@@ -126,31 +128,66 @@ impl Run {
         let Phase::Calls(batch) = std::mem::replace(&mut self.phase, Phase::Ready) else {
             return;
         };
-        let mut results: Vec<Option<ToolResult>> = results.into_iter().map(Some).collect();
+        let mut results: Vec<Option<CallResult>> = results.into_iter().map(Some).collect();
         let count = batch.planned.len();
         for (i, planned) in batch.planned.into_iter().enumerate() {
             let call = &planned.call;
-            let mine = |slot: &&mut Option<ToolResult>| {
+            let mine = |slot: &&mut Option<CallResult>| {
                 slot.as_ref()
-                    .is_some_and(|result| result.call_id == call.id)
+                    .is_some_and(|ended| ended.result.call_id == call.id)
             };
             // In order nearly always, and then the first look finds it.
             let found = match results.get_mut(i).filter(mine) {
                 Some(slot) => slot.take(),
                 None => results.iter_mut().find(mine).and_then(Option::take),
             };
-            let mut result = found.unwrap_or_else(|| {
-                let text = match &planned.refusal {
-                    Some(refusal) => refusal.to_error().for_model(),
-                    None => format!("error: {missing}"),
-                };
-                ToolResult::text(call, text, true)
-            });
+            let mut result = match found {
+                // What the machine itself refused is no failure of a tool.
+                Some(ended) if planned.refusal.is_some() => ended.result,
+                Some(ended) => {
+                    let notice = self.guard.notice(call, &ended);
+                    self.heed(notice, &call.name, ended)
+                }
+                None => {
+                    let text = match &planned.refusal {
+                        Some(refusal) => refusal.to_error().for_model(),
+                        None => format!("error: {missing}"),
+                    };
+                    ToolResult::text(call, text, true)
+                }
+            };
             if i + 1 == count {
                 self.append_countdown(&mut result.content);
             }
             self.push(Message::Tool(result));
         }
+        if let (Some(stuck), Phase::Ready) = (self.stuck.take(), &self.phase) {
+            self.over(End::Unanswered(stuck));
+        }
+    }
+
+    /// Does what a notice asks for, and adds to the result what the model is told.
+    fn heed(&mut self, notice: Notice, name: &Str, ended: CallResult) -> ToolResult {
+        let CallResult {
+            mut result, wanted, ..
+        } = ended;
+        match notice {
+            Notice::Fine => {}
+            Notice::FailedAgain => append(&mut result.content, &words::failed_again(&wanted)),
+            Notice::Stuck => {
+                let text = text_of(&result.content);
+                self.stuck.get_or_insert_with(|| Unanswered::Stuck {
+                    tool: name.clone(),
+                    error: text.chars().take(200).collect::<String>().into(),
+                });
+            }
+            Notice::SameAgain => append(&mut result.content, words::SAME_AGAIN),
+            Notice::Enough => {
+                append(&mut result.content, words::SAME_AGAIN);
+                self.hurry.get_or_insert(Limit::Repeats);
+            }
+        }
+        result
     }
 
     /// Written once, when the result enters the transcript, and never again: a
@@ -162,11 +199,24 @@ impl Run {
             self.hurry,
             self.rules.format.as_deref(),
         );
-        match content.last_mut() {
-            Some(Content::Text(text)) => *text = format!("{text}\n\n{countdown}").into(),
-            _ => content.push(Content::text(countdown)),
-        }
+        append(content, &countdown);
     }
+}
+
+/// Adds a paragraph to a result.
+fn append(content: &mut Vec<Content>, text: &str) {
+    match content.last_mut() {
+        Some(Content::Text(last)) => *last = format!("{last}\n\n{text}").into(),
+        _ => content.push(Content::text(text)),
+    }
+}
+
+fn text_of(content: &[Content]) -> &str {
+    let text = content.iter().find_map(|piece| match piece {
+        Content::Text(text) => Some(&**text),
+        _ => None,
+    });
+    text.unwrap_or_default()
 }
 
 fn calls_of(message: &mut AssistantMessage) -> impl Iterator<Item = &mut ToolCall> {

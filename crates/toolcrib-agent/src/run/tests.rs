@@ -83,7 +83,7 @@ fn apply(run: &mut Run, input: &Input) {
         (Step::RunCalls(calls), Input::Results(count)) => {
             let results = calls.iter().take(*count);
             let results = results.map(|planned| ToolResult::text(&planned.call, "found", false));
-            run.calls_done(results.collect()).unwrap();
+            run.calls_done(results.collect::<Vec<_>>()).unwrap();
         }
         (Step::CheckAnswer(_), Input::Accept(true)) => run.answer_accepted().unwrap(),
         (Step::CheckAnswer(_), Input::Accept(false)) => run.answer_rejected("no").unwrap(),
@@ -144,7 +144,7 @@ fn asking_again_gives_the_same_step() {
 fn a_report_out_of_turn_is_refused_and_changes_nothing() {
     let mut run = run(3, None);
     let before = serde_json::to_string(&run).unwrap();
-    let error = run.calls_done(Vec::new()).unwrap_err();
+    let error = run.calls_done(Vec::<ToolResult>::new()).unwrap_err();
     insta::assert_snapshot!(error, @"the run was told `calls_done`, but its next step is CallModel");
     assert!(run.answer_accepted().is_err());
     assert!(run.answer_rejected("no").is_err());

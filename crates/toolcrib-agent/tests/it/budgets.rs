@@ -112,8 +112,12 @@ async fn l07_a_price_table_estimates_what_is_not_reported() {
 #[tokio::test]
 async fn tool_calls_are_exact_and_then_the_round_is_the_last() {
     let fakes = fakes();
-    let two = || Turn::calls([("lookup", "{}"), ("lookup", "{}")]);
-    let model = model([two(), two(), Turn::text("Done.")]);
+    let two = |a, b| Turn::calls([("lookup", a), ("lookup", b)]);
+    let model = model([
+        two("{}", r#"{"q":1}"#),
+        two(r#"{"q":2}"#, "{}"),
+        Turn::text("Done."),
+    ]);
     let budget = Budget {
         tool_calls: Some(3),
         ..Budget::default()
@@ -133,13 +137,13 @@ async fn tool_calls_are_exact_and_then_the_round_is_the_last() {
     assert_eq!(requests[2].tool_choice, ToolChoice::Withhold);
     assert_paired(&requests[2].messages);
     let lines = transcript(&requests[2].messages);
-    insta::assert_snapshot!(&lines[lines.find("call_3").unwrap()..], @r"
+    insta::assert_snapshot!(&lines[lines.find("call_3").unwrap()..], @r#"
     call_3=lookup({})
-    call_2: echo {}
+    call_2: echo {"q":2}
     call_3 !: error: not run: all 3 tool calls of this run are spent.
 
     [round 2 of 20: that was the last lookup, all tool calls are spent. Answer now from what was gathered.]
-    ");
+    "#);
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ async fn l15_progress_goes_to_events_and_never_to_the_model() {
 
 #[tokio::test]
 async fn l17_results_once_sent_stay_as_they_were() {
-    let turns = (0..12).map(|_| look()).chain([Turn::text("Done.")]);
+    let turns = (0..12).map(look_at).chain([Turn::text("Done.")]);
     let model = model(turns);
     let outcome = agent(&model).build().unwrap().run("Go.").await;
     assert_eq!(outcome.kind(), OutcomeKind::Answered);
@@ -104,17 +104,17 @@ async fn l17_results_once_sent_stay_as_they_were() {
 
 #[tokio::test]
 async fn missing_and_repeated_ids_become_unique_before_they_enter_the_history() {
-    let same = || {
+    let same = |q: &str| {
         Turn::blocks(
             [
-                call("", "lookup", "{}"),
-                call("x", "lookup", "{}"),
-                call("x", "lookup", "{}"),
+                call("", "lookup", &format!("{q}1}}")),
+                call("x", "lookup", &format!("{q}2}}")),
+                call("x", "lookup", &format!("{q}3}}")),
             ],
             Finish::ToolCalls,
         )
     };
-    let model = model([same(), same(), Turn::text("Done.")]);
+    let model = model([same(r#"{"a":"#), same(r#"{"b":"#), Turn::text("Done.")]);
     let outcome = agent(&model).build().unwrap().run("Go.").await;
     assert_eq!(outcome.report().calls, 6);
     assert_paired(&model.requests()[2].messages);

@@ -30,30 +30,35 @@ async fn a_lookup_then_an_answer() {
 
 #[tokio::test]
 async fn l01_the_last_result_of_each_batch_counts_down() {
-    let two = || Turn::calls([("lookup", "{}"), ("fail", "{}")]);
-    let model = model([two(), two(), two(), Turn::text("Done.")]);
+    let two = |q| Turn::calls([("lookup", q), ("progress", q)]);
+    let model = model([
+        two(r#"{"q":1}"#),
+        two(r#"{"q":2}"#),
+        two(r#"{"q":3}"#),
+        Turn::text("Done."),
+    ]);
     let agent = agent(&model).budget(Budget::rounds(4)).build().unwrap();
     let outcome = agent.run("Go.").await;
     assert_eq!(outcome.kind(), OutcomeKind::Answered);
-    insta::assert_snapshot!(transcript(outcome.report().history.messages()), @r"
+    insta::assert_snapshot!(transcript(outcome.report().history.messages()), @r#"
     user: Go.
-    model: c0=lookup({}) | c1=fail({})
-    c0: echo {}
-    c1 !: error: no such file
+    model: c0=lookup({"q":1}) | c1=progress({"q":1})
+    c0: echo {"q":1}
+    c1: done
 
     [round 1 of 4: 2 lookup rounds left. Batch independent lookups into one turn.]
-    model: call_2=lookup({}) | call_3=fail({})
-    call_2: echo {}
-    call_3 !: error: no such file
+    model: call_2=lookup({"q":2}) | call_3=progress({"q":2})
+    call_2: echo {"q":2}
+    call_3: done
 
     [round 2 of 4: 1 lookup round left. Batch independent lookups into one turn.]
-    model: call_4=lookup({}) | call_5=fail({})
-    call_4: echo {}
-    call_5 !: error: no such file
+    model: call_4=lookup({"q":3}) | call_5=progress({"q":3})
+    call_4: echo {"q":3}
+    call_5: done
 
     [round 3 of 4: that was the last lookup. Answer now from what was gathered.]
     model: Done.
-    ");
+    "#);
     assert_prefixes(&model.requests());
 }
 
@@ -238,7 +243,11 @@ async fn l06_when_all_is_spent_the_rounds_and_the_last_rejection_are_told() {
 #[tokio::test]
 async fn rounds_are_exact() {
     for rounds in 1..6 {
-        let model = std::sync::Arc::new(ScriptedModel::from_fn(|_| look()));
+        let mut n = 0;
+        let model = std::sync::Arc::new(ScriptedModel::from_fn(move |_| {
+            n += 1;
+            look_at(n)
+        }));
         let agent = agent(&model)
             .budget(Budget::rounds(rounds))
             .build()

@@ -127,9 +127,14 @@ fn a_full_disk_ends_the_run_with_an_intact_session() {
 
 async fn run_until_full() {
     let (_dir, log) = log();
-    let long = format!(r#"{{"q":"{}"}}"#, "x".repeat(2_000));
+    let mut n = 0;
     let model = Arc::new(ScriptedModel::from_fn(move |_| {
-        Turn::calls([("lookup", long.as_str()), ("lookup", long.as_str())])
+        n += 2;
+        let long = |n: usize| format!(r#"{{"q":"{n}{}"}}"#, "x".repeat(2_000));
+        Turn::calls([
+            ("lookup", long(n).as_str()),
+            ("lookup", long(n + 1).as_str()),
+        ])
     }));
     let agent = agent(&model)
         .session(log.clone())

@@ -105,6 +105,11 @@ pub(crate) fn look() -> Turn {
     Turn::calls([("lookup", r#"{"q":"a"}"#)])
 }
 
+/// One lookup, another one for each number.
+pub(crate) fn look_at(n: usize) -> Turn {
+    Turn::calls([("lookup", format!(r#"{{"q":{n}}}"#).as_str())])
+}
+
 /// A call with its id.
 pub(crate) fn call(id: &str, name: &str, arguments: &str) -> Block {
     Block::Call(ToolCall {

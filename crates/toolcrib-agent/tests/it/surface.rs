@@ -412,7 +412,10 @@ async fn s68_what_the_prompt_needs_is_there_in_the_first_request() {
         .unwrap();
     let outcome = agent.run("What is the rain forecast?").await;
     let first = &model.requests()[0];
-    assert_eq!(listed(first), ["e", "tool_search", "rain_forecast"]);
+    assert_eq!(
+        listed(first),
+        ["e", "read_result", "tool_search", "rain_forecast"]
+    );
     let misreads = outcome.report().surface.misreads();
     assert_eq!((misreads.turns, misreads.misreads), (1, 1));
     let session = Session::read(log.path()).unwrap();

@@ -11,7 +11,7 @@ use crate::terminal::{Dress, harmless};
 
 /// A final answer held against the graph.
 #[derive(Debug)]
-pub(super) struct Cited {
+pub(crate) struct Cited {
     pub(super) text: String,
     pub(super) check: AnswerCheck,
 }
@@ -19,7 +19,7 @@ pub(super) struct Cited {
 /// Accepts any text whose citations hold. The first answer with faults goes back
 /// with what is wrong; a second one is taken, and its faults are marked: an
 /// answer with a marked fault is worth more than none.
-pub(super) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
+pub(crate) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
     let returned = AtomicBool::new(false);
     Answer::checked(move |text| {
         if text.is_empty() {
@@ -67,6 +67,16 @@ impl Cited {
             out.push_str(&dress.warning(&format!("\n(unverified: {})", unknown.explain())));
         }
         out
+    }
+
+    /// What does not hold, one line each.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = String> {
+        let citations = self.check.citations.iter();
+        let citations = citations.filter(|found| found.state != CitedState::Verified);
+        let unknown = self.check.unknown.iter();
+        citations
+            .map(|found| found.explain())
+            .chain(unknown.map(|name| name.explain()))
     }
 
     /// The citations and unknown names as one JSON object.

@@ -137,7 +137,7 @@ pub(super) fn cancelled() -> Event {
 }
 
 /// Tokens and money as far as known: `1,234 tokens · $0.0031`.
-pub(super) fn spent(usage: &Usage, cost: Option<&Cost>) -> Option<String> {
+pub(crate) fn spent(usage: &Usage, cost: Option<&Cost>) -> Option<String> {
     let tokens = match (usage.input, usage.output) {
         (None, None) => None,
         (input, output) => Some(format!(

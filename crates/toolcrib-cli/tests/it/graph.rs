@@ -23,6 +23,42 @@ fn the_lookups_print_what_a_model_would_read() {
     insta::assert_snapshot!("stats", text(&["graph", "stats"]));
 }
 
+#[cfg(unix)]
+#[test]
+fn g02_stats_give_the_reason_for_every_path_once() {
+    use std::os::unix::fs::symlink;
+    let world = World::sample();
+    for (path, text) in [
+        (
+            "broken.py",
+            b"def before(): pass\ndef broken(:\n".as_slice(),
+        ),
+        ("latin.rb", b"# caf\xe9\nclass Latin\nend\n"),
+        ("wide.kt", b"\xff\xfef\0u\0n\0 \0f\0(\0)\0"),
+        ("nul.lua", b"x = 1\0"),
+        ("A.sh", b"a() { :; }\n"),
+        ("a.sh", b"a() { :; }\n"),
+        ("two words/line\nbreak.swift", b"func f() {}\n"),
+        ("vendor/x.php", b"<?php function x() {}\n"),
+        ("Gemfile.lock", b"GEM\n"),
+    ] {
+        world.file(path, text);
+    }
+    world.file("long.scala", "x".repeat(5 * 1024 * 1024));
+    let at = |name: &str| world.repo().join(name);
+    symlink("nowhere", at("dangling")).unwrap();
+    symlink("loop", at("loop")).unwrap();
+    symlink("/", at("out")).unwrap();
+    symlink("A.sh", at("alias.sh")).unwrap();
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(at("pipe.cs"))
+        .status();
+    assert!(pipe.unwrap().success());
+    let ran = world.run(&["graph", "stats"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    insta::assert_snapshot!("hostile_stats", ran.stdout);
+}
+
 #[test]
 fn nothing_found_ends_with_one() {
     let world = World::sample();

@@ -3,11 +3,13 @@
 
 mod ask;
 mod bad_input;
+mod chat;
 mod eval_ask;
 mod gateway;
 mod graph;
 mod import;
 mod killed;
+mod mcp;
 mod sessions;
 mod signals;
 mod tools;

@@ -19,7 +19,7 @@ proptest! {
             ResultForm::Lookup => all.chars().count(),
             _ => all.len(),
         };
-        let (kept, cut) = cap(content.clone(), form, &limits);
+        let (kept, cut) = cap(content.clone(), form, &limits, &|_| None);
         let Some(cut) = cut else {
             prop_assert!(size <= cap_at);
             prop_assert_eq!(kept, content);

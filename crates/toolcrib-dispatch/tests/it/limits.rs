@@ -43,7 +43,7 @@ fn l16_s54_exactly_the_cap_is_untouched_and_one_byte_more_is_cut() {
     assert_eq!((text(&outcome), outcome.cut), (exact.clone(), None));
     assert_eq!(outcome.bytes, CAP as u64);
     let outcome = whole(&(exact + "y"));
-    let cut = outcome.cut.unwrap();
+    let cut = outcome.cut.clone().unwrap();
     assert_eq!(
         (cut.total_bytes, cut.shown_bytes),
         (CAP as u64 + 1, CAP as u64)

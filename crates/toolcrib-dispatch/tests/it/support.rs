@@ -47,6 +47,12 @@ pub(crate) fn text(outcome: &CallOutcome) -> String {
 
 pub(crate) fn line(event: DispatchEvent<'_>) -> String {
     match event {
+        DispatchEvent::ApprovalNeeded { call, preview, .. } => {
+            format!("asked {} {preview:?}", call.id)
+        }
+        DispatchEvent::ApprovalGiven { call, decision, .. } => {
+            format!("answered {} {decision:?}", call.id)
+        }
         DispatchEvent::Started { call, .. } => format!("started {}", call.id),
         DispatchEvent::Progress { call, text, .. } => format!("progress {} {text}", call.id),
         DispatchEvent::Finished { call, .. } => format!("finished {}", call.id),

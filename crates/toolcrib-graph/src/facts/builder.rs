@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::{
-    Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange, Local, Sym,
-    Term, TermId, TextFact, TypeParam, Use, Value,
+    Assigned, Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange,
+    Local, Mount, RouteFact, Router, Slot, Sym, Term, TermId, TextFact, TypeParam, Use, Value,
 };
 use crate::model::{NodeKind, Span, Str, TextKind};
 
@@ -18,6 +18,9 @@ use crate::model::{NodeKind, Span, Str, TextKind};
 const MAX_SIGNATURE: usize = 240;
 /// Documentation is cut to this many bytes.
 const MAX_DOC: usize = 4_000;
+
+/// Titles of routes are cut to this many characters.
+const MAX_TITLE: usize = 160;
 
 /// What a definition is made from.
 pub(crate) struct NewDef<'a> {
@@ -77,6 +80,7 @@ impl<'s> Builder<'s> {
             bases: ListRange::default(),
             params: (0, 0),
             arity: None,
+            shape: None,
         });
         builder.stack.push(Open {
             def: DefIx::ROOT,
@@ -175,6 +179,15 @@ impl<'s> Builder<'s> {
         self.facts.terms[id.0 as usize]
     }
 
+    /// The first of a list that is not empty.
+    pub(crate) fn first_of(&self, range: ListRange) -> TermId {
+        self.facts
+            .list(range)
+            .first()
+            .copied()
+            .unwrap_or(TermId::UNKNOWN)
+    }
+
     pub(crate) fn list(&mut self, terms: &[TermId]) -> ListRange {
         let start = self.facts.lists.len() as u32;
         self.facts.lists.extend_from_slice(terms);
@@ -210,8 +223,50 @@ impl<'s> Builder<'s> {
             bases: ListRange::default(),
             params: (at, at),
             arity: None,
+            shape: None,
         });
         ix
+    }
+
+    /// Says what the source writes before the name of the definition added last.
+    pub(crate) fn qualify(&mut self, def: DefIx, qualifier: &str) {
+        self.facts.qualifiers.push((def, qualifier.into()));
+    }
+
+    /// Adds a route to what is stated of the file.
+    pub(crate) fn route(&mut self, place: Span, title: &str, on: Option<Router>) -> DefIx {
+        let signature = self.signature(place.start_byte as usize, place.end_byte as usize);
+        let def = self.add_to(
+            DefIx::ROOT,
+            None,
+            NewDef {
+                kind: NodeKind::Route,
+                name: &one_line(title, MAX_TITLE),
+                span: place,
+                exported: true,
+                signature,
+                doc: None,
+            },
+        );
+        self.def_mut(def).flags.set(Flags::UNNAMED);
+        self.facts.routes.push(RouteFact { def, on });
+        def
+    }
+
+    pub(crate) fn mount(&mut self, mount: Mount) {
+        self.facts.mounts.push(mount);
+    }
+
+    /// Says which definition answers a route that stands before it.
+    pub(crate) fn answers(&mut self, route: DefIx, handler: DefIx) {
+        self.facts.handlers.push((route, handler));
+    }
+
+    /// Moves a route under a router that was not known before.
+    pub(crate) fn route_on(&mut self, route: DefIx, on: Router) {
+        if let Some(fact) = self.facts.routes.iter_mut().rfind(|fact| fact.def == route) {
+            fact.on = Some(on);
+        }
     }
 
     /// Makes a definition the innermost scope until the walk passes its end.
@@ -323,6 +378,7 @@ impl<'s> Builder<'s> {
             callee: term,
             is_macro,
             given: None,
+            args: ListRange::default(),
         });
     }
 
@@ -330,6 +386,14 @@ impl<'s> Builder<'s> {
     pub(crate) fn given(&mut self, count: usize) {
         if let Some(call) = self.facts.calls.last_mut() {
             call.given = Some(count.min(254) as u8);
+        }
+    }
+
+    /// Says what the call recorded last passes.
+    pub(crate) fn passes(&mut self, args: &[TermId]) {
+        let args = self.list(args);
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.args = args;
         }
     }
 
@@ -360,6 +424,23 @@ impl<'s> Builder<'s> {
     pub(crate) fn handed(&mut self, handed: Handed) {
         if handed.term.is_known() {
             self.facts.handed.push(handed);
+        }
+    }
+
+    /// Records that a field is given a name that may be a function's.
+    pub(crate) fn assigned(&mut self, target: TermId, value: TermId) {
+        self.slot(Slot::Member(target), value);
+    }
+
+    /// The same for the field of a type at a place.
+    pub(crate) fn placed(&mut self, ty: TermId, place: usize, value: TermId) {
+        self.slot(Slot::Place(ty, place.min(250) as u8), value);
+    }
+
+    fn slot(&mut self, slot: Slot, value: TermId) {
+        if value.is_known() {
+            let scope = self.scope();
+            self.facts.assigned.push(Assigned { scope, slot, value });
         }
     }
 

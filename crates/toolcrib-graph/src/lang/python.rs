@@ -12,6 +12,7 @@ mod imports;
 mod items;
 mod library;
 mod place;
+mod routes;
 mod terms;
 
 use std::sync::OnceLock;

@@ -2,17 +2,20 @@
 //!
 //! Every `call_expression` and every `macro_invocation` is a call site, those
 //! inside the arguments of well-known macros (`assert_eq!`, `format!`, `vec!`, …)
-//! included, since these are read again as expressions. Struct literals are
-//! references, not calls. What other macros expand to is not looked at.
+//! included, since these are read again as expressions, as braces around whole
+//! items are read again as items. Struct literals are references, not calls.
+//! What other macros expand to is not looked at.
 
 mod bindings;
 mod calls;
 mod docs;
+mod embedded;
 mod imports;
 mod items;
 mod library;
 mod patterns;
 mod place;
+mod routes;
 mod terms;
 
 use std::sync::OnceLock;

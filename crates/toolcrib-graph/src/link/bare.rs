@@ -13,6 +13,9 @@ use super::value::{Ty, no_args};
 use crate::facts::DefIx;
 use crate::model::{NodeId, NodeKind};
 
+/// Classes around a name that are asked for it; nesting has no other bound.
+const MAX_CLASSES_AROUND: u32 = 64;
+
 impl Eval<'_> {
     /// Where methods are told apart by their arguments, those of what a type
     /// extends stand beside its own unless these take as many.
@@ -84,9 +87,12 @@ impl Eval<'_> {
         let facts = self.facts(cx.file);
         let mut outside = None;
         let mut ix = cx.scope;
+        let mut asked = 0;
         loop {
             let def = facts.def(ix);
-            if is_type(def.kind) || def.kind == NodeKind::EnumMember {
+            let is_class = is_type(def.kind) || def.kind == NodeKind::EnumMember;
+            if is_class && asked < MAX_CLASSES_AROUND {
+                asked += 1;
                 let node = self.index().node(cx.file, ix);
                 let receiver = Ty::Inst(node, no_args());
                 match self.find_in_type(cx, node, &receiver, name) {

@@ -64,7 +64,7 @@ impl Eval<'_> {
 
     /// Whether a definition takes so many arguments, as far as it says.
     pub(super) fn fits(&self, node: NodeId, given: usize) -> bool {
-        match self.index().def(node).arity {
+        match self.relations.joined.arity(self.index(), node) {
             Some((least, u8::MAX)) => given >= usize::from(least),
             None => true,
             Some((least, most)) => (usize::from(least)..=usize::from(most)).contains(&given),
@@ -73,8 +73,8 @@ impl Eval<'_> {
 
     /// The method that is called when a value is called.
     pub(crate) fn call_member(&mut self, cx: Cx, value: &Ty) -> Option<Ty> {
-        self.index().semantics(cx.file)?.call_member?;
-        let name = self.index().words.call;
+        let name = self.index().semantics(cx.file)?.call_member?;
+        let name = self.index().names.find(name)?;
         let ty = self.member(cx, value, name);
         matches!(ty, Ty::Bound(..)).then_some(ty)
     }

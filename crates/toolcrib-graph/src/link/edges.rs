@@ -24,9 +24,16 @@ const MAX_CALLEE: usize = 120;
 /// Everything the graph is assembled from.
 pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
     let lookup = Lookup::new(index);
-    let relations = Relations::new(&lookup);
+    let mut relations = Relations::new(&lookup);
+    relations.joined.assigned = super::virtuals::assigned(&lookup, &relations);
+    let merge = super::merge::Merge::new(index, &relations);
+    let titles = super::mounts::titles(&lookup);
     let (names, linked) = rayon::join(
-        || name_all(index, &relations.extended),
+        || {
+            name_all(index, &relations.extended, &titles, |node| {
+                merge.drops(node)
+            })
+        },
         || -> Vec<(Vec<Edge>, Vec<CallSite>)> {
             (0..index.files.len() as u32)
                 .into_par_iter()
@@ -39,7 +46,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
         let facts = &index.facts[file as usize];
         parts.files.push(FileInfo {
             path: source.path.clone(),
-            language: language_of(&source.path),
+            language: language_of(&source.path, index.language[file as usize]),
             size: source.size,
             text: source.text.clone(),
             line_starts: line_starts(&source.text).into(),
@@ -62,8 +69,11 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
                 });
             }
             parts.nodes.push(Node {
-                kind: def.kind,
-                name: facts.name(def.name).clone(),
+                kind: index.kind_of(node),
+                name: titles
+                    .get(&node)
+                    .unwrap_or_else(|| facts.name(def.name))
+                    .clone(),
                 qualified_name: names.qualified[node.0 as usize].clone(),
                 symbol: names.symbol[node.0 as usize].clone(),
                 file: FileId(file),
@@ -72,6 +82,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
                 doc: def.doc.clone(),
                 exported: def.exported,
                 parent,
+                declared: Box::default(),
             });
         }
         parts.texts.extend(facts.texts.iter().map(|text| Text {
@@ -85,6 +96,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
         parts.edges.extend(edges);
         parts.sites.extend(sites);
     }
+    merge.apply(&mut parts);
     parts
 }
 
@@ -230,6 +242,14 @@ impl Linked<'_> {
     fn routes(&mut self, eval: &mut Eval<'_>) {
         let index = self.lookup.index;
         let facts = &index.facts[self.file as usize];
+        for (route, handler) in &facts.handlers {
+            let line = facts.def(*route).span.start_line;
+            let (from, to) = (
+                index.node(self.file, *route),
+                index.node(self.file, *handler),
+            );
+            self.edge(from, EdgeKind::RoutesTo, to, Origin::Syntax, line);
+        }
         for (ix, def) in (0u32..).zip(&facts.defs) {
             if def.kind != NodeKind::Route {
                 continue;
@@ -367,6 +387,19 @@ impl Linked<'_> {
         }
     }
 
+    /// A virtual method overrides its nearest base's.
+    fn virtual_override(&mut self, node: NodeId, line: u32) {
+        let joined = &self.relations.joined;
+        if joined.is_completed(node) {
+            return;
+        }
+        let index = self.lookup.index;
+        if let Some(above) = joined.overridden(index, self.relations, node) {
+            let to = joined.one(above);
+            self.edge(node, EdgeKind::Overrides, to, Origin::Syntax, line);
+        }
+    }
+
     fn overrides(&mut self) {
         let index = self.lookup.index;
         let facts = &index.facts[self.file as usize];
@@ -375,6 +408,10 @@ impl Linked<'_> {
                 continue;
             }
             let node = index.node(self.file, DefIx(i as u32));
+            if index.textual(self.file) {
+                self.virtual_override(node, def.span.start_line);
+                continue;
+            }
             let name = index.global_name(self.file, def.name);
             let mut above: Vec<NodeId> = Vec::new();
             match def.ext {
@@ -433,7 +470,12 @@ impl Eval<'_> {
     }
 
     /// The member itself rather than its value: a field, property or method.
-    fn member_node(&mut self, cx: Cx, base: &Ty, name: super::index::GSym) -> Option<NodeId> {
+    pub(super) fn member_node(
+        &mut self,
+        cx: Cx,
+        base: &Ty,
+        name: super::index::GSym,
+    ) -> Option<NodeId> {
         let mut found: FxHashSet<NodeId> = FxHashSet::default();
         for ty in base.each() {
             let value = self.value(ty);

@@ -186,6 +186,7 @@ impl<'l> Eval<'l> {
                 let base = self.eval(cx, base);
                 self.element(cx, &base)
             }
+            Term::Index(base) if self.index().textual(cx.file) => self.placed(cx, base),
             Term::Index(base) => {
                 let base = self.eval(cx, base);
                 self.indexed(cx, &base)
@@ -195,6 +196,7 @@ impl<'l> Eval<'l> {
                 self.entered(cx, &base)
             }
             Term::Await(base) => self.eval(cx, base),
+            Term::Unwrap(base) if self.index().textual(cx.file) => self.pointed(cx, base),
             Term::Unwrap(base) => {
                 let base = self.eval(cx, base);
                 self.through(cx.file, &base, |library, seen| library.unwrapped(seen))
@@ -349,6 +351,9 @@ impl<'l> Eval<'l> {
                 break;
             }
             ix = def.parent;
+        }
+        if index.textual(cx.file) {
+            return self.included_name(cx, name, at == 0);
         }
         if semantics.open_classes
             && let Some(found) = self.inherited(cx, name)

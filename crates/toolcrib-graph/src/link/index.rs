@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::spaces::{Placement, SpaceIx, Spaces};
-use crate::facts::{Def, DefIx, FileFacts, Flags, Sym};
-use crate::lang::{LanguageRules, RULES, Semantics, rules_for};
+use crate::facts::{Def, DefIx, ExtIx, FileFacts, Flags, Sym};
+use crate::lang::{LanguageRules, RULES, Semantics};
 use crate::model::{NodeId, NodeKind, Str};
 use crate::scan::SourceFile;
 
@@ -95,7 +95,6 @@ pub(crate) struct Words {
     pub(crate) iter_async: GSym,
     pub(crate) next: GSym,
     pub(crate) get_item: GSym,
-    pub(crate) call: GSym,
     pub(crate) target: GSym,
     pub(crate) item: GSym,
     pub(crate) opaque: GSym,
@@ -117,7 +116,6 @@ impl Words {
             iter_async: word("__aiter__"),
             next: word("__next__"),
             get_item: word("__getitem__"),
-            call: word("__call__"),
             target: word("Target"),
             item: word("Item"),
             opaque: word(crate::link::OPAQUE),
@@ -155,8 +153,11 @@ pub(crate) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    pub(crate) fn new(files: &'a [SourceFile], facts: &'a [FileFacts]) -> Self {
-        let language: Vec<Option<usize>> = files.iter().map(|f| rules_for(&f.path)).collect();
+    pub(crate) fn new(
+        files: &'a [SourceFile],
+        facts: &'a [FileFacts],
+        language: Vec<Option<usize>>,
+    ) -> Self {
         let mut names = Names::default();
         let mut global = Vec::with_capacity(files.len());
         let mut base = Vec::with_capacity(files.len() + 1);
@@ -173,6 +174,12 @@ impl<'a> Index<'a> {
             names.intern(&Str::from(*word));
         }
         let words = Words::new(&mut names);
+        for member in RULES
+            .iter()
+            .filter_map(|rules| rules.semantics().call_member)
+        {
+            names.intern(&Str::from(member));
+        }
         let spaces = place(files, facts, &language);
         let mut index = Index {
             files,
@@ -208,11 +215,25 @@ impl<'a> Index<'a> {
             let facts = &self.facts[file as usize];
             let by_file = self.rules(file).is_some_and(|r| r.imports_by_file());
             for (i, def) in facts.defs.iter().enumerate().skip(1) {
-                if def.ext.is_some() || def.flags.has(Flags::UNNAMED) {
+                if def.flags.has(Flags::UNNAMED) {
                     continue;
                 }
                 let ix = DefIx(i as u32);
                 let node = self.node(file, ix);
+                if let Some(ext) = def.ext {
+                    // What is defined outside of its class or namespace.
+                    if let Some(home) = self.home(file, ext) {
+                        all.push((home, self.global_name(file, def.name), node));
+                    }
+                    continue;
+                }
+                let around = facts.def(def.parent);
+                if around.flags.has(Flags::LEAKS)
+                    && def.kind == NodeKind::EnumMember
+                    && let Some(outer) = self.container(file, around.parent)
+                {
+                    all.push((outer, self.global_name(file, def.name), node));
+                }
                 let container = if def.kind == NodeKind::Import && by_file {
                     Some(self.own_imports(file))
                 } else {
@@ -266,6 +287,29 @@ impl<'a> Index<'a> {
 
     pub(crate) fn rules(&self, file: u32) -> Option<&'static dyn LanguageRules> {
         self.language[file as usize].map(|i| RULES[i])
+    }
+
+    /// What a definition is, once it is known where it belongs.
+    pub(crate) fn kind_of(&self, node: NodeId) -> NodeKind {
+        let def = self.def(node);
+        let (file, _) = self.place_of(node);
+        match def.ext.and_then(|ext| self.home(file, ext)) {
+            Some(Container::Space(_)) if def.kind == NodeKind::Method => NodeKind::Function,
+            _ => def.kind,
+        }
+    }
+
+    /// Whether a file's names are those of what it includes.
+    pub(crate) fn textual(&self, file: u32) -> bool {
+        self.rules(file).is_some_and(|rules| rules.textual())
+    }
+
+    /// Where what is defined outside of it belongs.
+    pub(crate) fn home(&self, file: u32, ext: ExtIx) -> Option<Container> {
+        self.spaces.homes.get(&(file, ext)).map(|home| match home {
+            super::Home::Node(file, def) => Container::Node(self.node(*file, *def)),
+            super::Home::Space(space) => Container::Space(*space),
+        })
     }
 
     /// Where the imports of a file are members when they are its own.

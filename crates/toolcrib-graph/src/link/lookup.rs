@@ -18,6 +18,8 @@ const MAX_HOPS: u32 = 16;
 const MAX_REACHED: usize = 1_024;
 /// Modules looked at for one import, so that globs that lead in circles end.
 const MAX_LOOKS: u32 = 4_000;
+/// Using declarations that lead to each other are followed this far.
+const MAX_USINGS: usize = 4;
 /// Candidates kept for one name.
 const MAX_FOUND: usize = 16;
 
@@ -69,6 +71,7 @@ pub(crate) struct Lookup<'i> {
     resolved: Vec<Vec<Box<[Found]>>>,
     /// What the globs of a container lead to, level by level.
     reached: FxHashMap<Container, Vec<(u32, Container)>>,
+    pub(super) sight: super::textual::Sight,
     /// Macros by name, which are visible beyond their module.
     pub(crate) macros: FxHashMap<GSym, Vec<NodeId>>,
 }
@@ -79,6 +82,7 @@ impl<'i> Lookup<'i> {
             index,
             resolved: Vec::new(),
             reached: FxHashMap::default(),
+            sight: super::textual::Sight::new(index),
             macros: FxHashMap::default(),
         };
         for file in 0..index.files.len() as u32 {
@@ -126,9 +130,10 @@ impl<'i> Lookup<'i> {
         if hops >= MAX_HOPS {
             return Vec::new();
         }
+        let textual = self.index.textual(file);
         // An import that leads back to itself brings nothing in.
         let is_new = FOLLOWED.with_borrow_mut(|chain| {
-            let is_new = !chain.contains(&node);
+            let is_new = !chain.contains(&node) && (!textual || chain.len() < MAX_USINGS);
             if is_new {
                 chain.push(node);
             }
@@ -149,6 +154,9 @@ impl<'i> Lookup<'i> {
 
     fn resolve_import(&self, file: u32, import: &Import, hops: u32) -> Vec<Found> {
         let index = self.index;
+        if index.textual(file) {
+            return self.textual_import(file, import);
+        }
         let path: Vec<GSym> = import
             .path
             .iter()
@@ -629,6 +637,9 @@ impl<'i> Lookup<'i> {
     /// `None` when nothing has that name.
     pub(crate) fn scoped(&self, file: u32, scope: DefIx, name: GSym) -> Option<(Vec<Found>, Via)> {
         let index = self.index;
+        if index.textual(file) {
+            return self.textual_name(file, scope, name, false);
+        }
         refill();
         let semantics = index.semantics(file)?;
         let see_members = index.language[file as usize]

@@ -43,6 +43,11 @@ impl Eval<'_> {
                 {
                     return self.found(&[*found]);
                 }
+                if self.index().textual(cx.file) {
+                    let found = self.lookup.textual_in_space(cx.file, *space, name);
+                    let found = self.completed(found);
+                    return self.found(&found);
+                }
                 let found = self.lookup.in_space(*space, name);
                 self.found(&found)
             }
@@ -222,7 +227,7 @@ impl Eval<'_> {
     }
 
     /// Methods become bound, properties and fields their values.
-    fn members_of(&mut self, found: &[Found], receiver: &Ty, is_static: bool) -> Ty {
+    pub(super) fn members_of(&mut self, found: &[Found], receiver: &Ty, is_static: bool) -> Ty {
         let mut all = Vec::new();
         for item in found {
             let Found::Node(node) = item else {
@@ -354,6 +359,9 @@ impl Eval<'_> {
         name: GSym,
     ) -> TypeMember {
         let index = self.index();
+        if index.textual(cx.file) {
+            return self.included_member(cx, node, name);
+        }
         let container = Container::Node(node);
         let own = self.lookup.in_container(container, name, None, 0);
         let added = self.relations.added.named(container, name);

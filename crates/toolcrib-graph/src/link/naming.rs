@@ -10,6 +10,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
+use super::Home;
 use super::index::Index;
 use crate::facts::{DefIx, ExtIx, FileFacts, Flags, Term, TermId};
 use crate::model::{NodeId, NodeKind, Str};
@@ -20,8 +21,15 @@ pub(crate) struct NodeNames {
     pub(crate) symbol: Vec<Str>,
 }
 
-/// `extended` is the project type that each extension extends, by (file, extension).
-pub(crate) fn name_all(index: &Index<'_>, extended: &FxHashMap<(u32, ExtIx), NodeId>) -> NodeNames {
+/// `extended` is the project type that each extension extends, by (file, extension);
+/// `titles` are the whole paths of routes that are stated in parts;
+/// nodes that are `dropped` leave their names to others.
+pub(crate) fn name_all(
+    index: &Index<'_>,
+    extended: &FxHashMap<(u32, ExtIx), NodeId>,
+    titles: &FxHashMap<NodeId, Str>,
+    dropped: impl Fn(NodeId) -> bool,
+) -> NodeNames {
     let count = index.node_count();
     let mut qualified: Vec<String> = vec![String::new(); count];
     let mut done = vec![false; count];
@@ -30,15 +38,15 @@ pub(crate) fn name_all(index: &Index<'_>, extended: &FxHashMap<(u32, ExtIx), Nod
         let facts = &index.facts[file as usize];
         for i in 0..facts.defs.len() as u32 {
             let node = index.node(file, DefIx(i));
-            qualify(index, extended, node, &mut qualified, &mut done);
+            qualify(index, extended, titles, node, &mut qualified, &mut done);
             let own = own_symbol(index, extended, file, DefIx(i), &symbol);
             symbol.push(own);
         }
     }
     prefer_traits(index, &mut qualified);
     NodeNames {
-        qualified: unique(index, qualified),
-        symbol: unique(index, symbol),
+        qualified: unique(index, qualified, &dropped),
+        symbol: unique(index, symbol, &dropped),
     }
 }
 
@@ -46,6 +54,7 @@ pub(crate) fn name_all(index: &Index<'_>, extended: &FxHashMap<(u32, ExtIx), Nod
 fn qualify(
     index: &Index<'_>,
     extended: &FxHashMap<(u32, ExtIx), NodeId>,
+    titles: &FxHashMap<NodeId, Str>,
     node: NodeId,
     qualified: &mut [String],
     done: &mut [bool],
@@ -71,13 +80,24 @@ fn qualify(
                 .signature
                 .as_deref()
                 .unwrap_or_else(|| facts.name(def.name)),
+            NodeKind::Route => titles.get(&node).unwrap_or_else(|| facts.name(def.name)),
             _ => facts.name(def.name),
         };
         let target = def
             .ext
             .and_then(|ext| extended.get(&(file, ext)).copied())
             .filter(|target| *target != node);
+        let home = def.ext.and_then(|ext| index.spaces.homes.get(&(file, ext)));
+        // A namespace's name is the same wherever it is opened.
+        let opened = match home {
+            Some(Home::Space(space)) => Some(*space),
+            _ if index.textual(file) && def.ext.is_none() => {
+                index.spaces.of_def.get(&(file, def.parent)).copied()
+            }
+            _ => None,
+        };
         let outer = match target {
+            _ if opened.is_some() => None,
             Some(target) => Some(target),
             None if def.parent == DefIx::ROOT => None,
             None => Some(index.node(file, def.parent)),
@@ -92,20 +112,32 @@ fn qualify(
                 }
             }
             Some(outer) => qualified[outer.0 as usize].clone(),
-            None => index.spaces.of_file[file as usize]
+            None => opened
+                .or(index.spaces.of_file[file as usize])
                 .map(|space| index.spaces.get(space).prefix.clone())
                 .unwrap_or_default(),
         };
+        let joint = index.rules(file).map_or(separator, |rules| {
+            let outer = outer.map(|outer| index.def(outer).kind);
+            rules.joint(outer, def.kind, def.flags.has(Flags::STATIC))
+        });
         let mut name = prefix;
         if !name.is_empty() {
-            name.push_str(separator);
+            name.push_str(joint);
         }
         if target.is_none()
+            && opened.is_none()
             && let Some(ext) = def.ext
         {
-            name.push_str(&impl_notation(facts, ext));
+            if index.rules(file).is_some_and(|r| r.plain_extensions()) {
+                let ty = facts.extensions[ext.0 as usize].self_ty;
+                name.push_str(&term_text(facts, ty, 0));
+            } else {
+                name.push_str(&impl_notation(facts, ext));
+            }
             name.push_str(separator);
         }
+        name.push_str(facts.qualifier(ix));
         name.push_str(own);
         qualified[node.0 as usize] = name;
         done[node.0 as usize] = true;
@@ -180,7 +212,10 @@ fn own_symbol(
     }
     match (def.kind, def.signature.as_deref()) {
         (NodeKind::Import, Some(signature)) => out.push_str(signature),
-        _ => out.push_str(facts.name(def.name)),
+        _ => {
+            out.push_str(facts.qualifier(ix));
+            out.push_str(facts.name(def.name));
+        }
     }
     out
 }
@@ -223,13 +258,15 @@ fn prefer_traits(index: &Index<'_>, qualified: &mut [String]) {
 
 /// The first of equal names stays, the others are numbered from 2; what can be
 /// called comes before its overloads' declarations, these before fields.
-fn unique(index: &Index<'_>, names: Vec<String>) -> Vec<Str> {
+fn unique(index: &Index<'_>, names: Vec<String>, dropped: &impl Fn(NodeId) -> bool) -> Vec<Str> {
     let mut seen: FxHashMap<Str, u32> = FxHashMap::default();
     seen.reserve(names.len());
     let mut out: Vec<Str> = names.into_iter().map(Str::from).collect();
     let rank = |i: &usize| {
         let def = index.def(NodeId(*i as u32));
-        if def.kind == NodeKind::Field {
+        if dropped(NodeId(*i as u32)) {
+            3
+        } else if def.kind == NodeKind::Field {
             2
         } else {
             u8::from(def.flags.has(Flags::OVERLOAD))

@@ -9,6 +9,7 @@ impl Lookup<'_> {
     /// A path of names without inference: for bases and extended types.
     pub(crate) fn static_path(&self, file: u32, scope: DefIx, term: TermId) -> Vec<Found> {
         refill();
+        let textual = self.index.textual(file);
         let facts = &self.index.facts[file as usize];
         let mut names = Vec::new();
         let mut term = term;
@@ -25,7 +26,11 @@ impl Lookup<'_> {
                     while let Some(name) = names.pop() {
                         let mut next = Vec::new();
                         for from in &found {
-                            next.extend(self.member(*from, name, None, 0));
+                            if textual {
+                                next.extend(self.textual_member(file, *from, name));
+                            } else {
+                                next.extend(self.member(*from, name, None, 0));
+                            }
                         }
                         found = next;
                     }

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::index::{Container, GSym, Members};
 use super::lookup::{Found, Lookup};
+use super::virtuals::Joined;
 use crate::facts::{DefIx, ExtIx, Term};
 use crate::model::{NodeId, NodeKind};
 
@@ -32,6 +33,8 @@ pub(crate) struct Relations {
     pub(crate) by_shape: FxHashMap<NodeId, Vec<NodeId>>,
     /// Interfaces implemented for every type, by their members' names.
     pub(crate) blanket: FxHashMap<GSym, Vec<NodeId>>,
+    /// Declarations with their definitions.
+    pub(crate) joined: Joined,
 }
 
 struct Resolved {
@@ -59,7 +62,12 @@ impl Relations {
                         }
                         _ => false,
                     };
-                    let target = if is_blanket {
+                    let target = if let Some(home) = index.home(file, ExtIx(i)) {
+                        match home {
+                            Container::Node(class) => Some(Found::Node(class)),
+                            Container::Space(_) => None,
+                        }
+                    } else if is_blanket || index.textual(file) {
                         None
                     } else {
                         type_of(lookup, lookup.static_path(file, ext.parent, ext.self_ty))
@@ -109,6 +117,7 @@ impl Relations {
             ..Relations::default()
         };
         relations.collect(lookup, extensions);
+        relations.joined = Joined::new(lookup, &relations);
         relations
     }
 
@@ -153,6 +162,9 @@ impl Relations {
             let facts = &index.facts[file as usize];
             for (i, def) in facts.defs.iter().enumerate() {
                 let Some(ext) = def.ext else { continue };
+                if index.textual(file) {
+                    continue;
+                }
                 let Some(resolved) = by_ext.get(&(file, ext)) else {
                     continue;
                 };

@@ -9,9 +9,9 @@ use crate::model::{NodeId, NodeKind, Origin, SiteState};
 
 /// What a callee may be.
 #[derive(Default)]
-struct Targets {
-    nodes: Vec<(NodeId, bool)>,
-    outside: Vec<GSym>,
+pub(super) struct Targets {
+    pub(super) nodes: Vec<(NodeId, bool)>,
+    pub(super) outside: Vec<GSym>,
 }
 
 impl Eval<'_> {
@@ -24,6 +24,9 @@ impl Eval<'_> {
         };
         if call.is_macro {
             return self.macro_state(cx, call);
+        }
+        if self.index().textual(file) {
+            return self.included_state(cx, call);
         }
         let ty = self.eval(cx, call.callee);
         let mut targets = Targets::default();
@@ -88,7 +91,7 @@ impl Eval<'_> {
         }
     }
 
-    fn collect(&mut self, cx: Cx, ty: &Ty, targets: &mut Targets, depth: u32) {
+    pub(super) fn collect(&mut self, cx: Cx, ty: &Ty, targets: &mut Targets, depth: u32) {
         if depth > 8 {
             return;
         }

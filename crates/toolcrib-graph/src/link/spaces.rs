@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::facts::{DefIx, FileFacts};
+use super::textual::Home;
+use crate::facts::{DefIx, ExtIx, FileFacts};
 use crate::scan::SourceFile;
 
 /// Index of a module: a file, a directory, an inline module, a crate.
@@ -37,6 +38,14 @@ pub(crate) struct Spaces {
     pub(crate) of_file: Vec<Option<SpaceIx>>,
     /// The modules that definitions open: inline and declared ones.
     pub(crate) of_def: FxHashMap<(u32, DefIx), SpaceIx>,
+    /// The one module of languages whose files are included as text.
+    pub(crate) program: Option<SpaceIx>,
+    /// By file: its includes and the files that they name.
+    pub(crate) includes: FxHashMap<u32, Vec<(DefIx, u32)>>,
+    /// By file: modules whose names it uses as its own.
+    pub(crate) used: FxHashMap<u32, Vec<SpaceIx>>,
+    /// Where what is defined outside of its class or module belongs.
+    pub(crate) homes: FxHashMap<(u32, ExtIx), Home>,
 }
 
 impl Spaces {

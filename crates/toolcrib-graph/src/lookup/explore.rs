@@ -5,6 +5,8 @@
 //! own so that a large area never shows names without their relations. One
 //! offset pages through both, symbols first.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::cap::{MAX_CHARS, MAX_RECORD, clip, page};
@@ -239,12 +241,20 @@ impl Lookup {
     }
 
     fn area(&self, path: &str, files: Vec<FileId>, offset: usize) -> Answer<Explored> {
-        let nodes: Vec<NodeId> = files
-            .iter()
-            .flat_map(|&f| self.graph.nodes_in(f))
-            .filter(|(_, n)| n.kind != NodeKind::Import)
-            .map(|(id, _)| id)
-            .collect();
+        // What a file only declares is shown with it unless its definition is.
+        let inside: HashSet<FileId> = files.iter().copied().collect();
+        let mut shown: HashSet<NodeId> = HashSet::new();
+        let mut nodes: Vec<NodeId> = Vec::new();
+        for &file in &files {
+            let own = self.graph.nodes_in(file);
+            let own = own.filter(|(_, n)| n.kind != NodeKind::Import);
+            nodes.extend(own.map(|(id, _)| id));
+            for &id in self.graph.declared_in(file) {
+                if !inside.contains(&self.graph.node(id).file) && shown.insert(id) {
+                    nodes.push(id);
+                }
+            }
+        }
         let wanted = offset.saturating_sub(nodes.len()) + MAX_EDGES;
         let (edges, guesses) = self.edges_among(&files, &nodes, wanted);
         let (total, edge_total) = (nodes.len(), edges.len());

@@ -378,7 +378,11 @@ pub(crate) fn separators_unified(name: &str) -> String {
             unified.push('.');
             rest = after;
         } else {
-            unified.push(if matches!(c, '/' | '#') { '.' } else { c });
+            unified.push(if matches!(c, '/' | '#' | ':' | '\\') {
+                '.'
+            } else {
+                c
+            });
             rest = &rest[c.len_utf8()..];
         }
     }

@@ -12,9 +12,10 @@ use super::cap::{MAX_CHARS, MAX_RECORD, clip, page};
 use super::facts::counted;
 use super::render::place;
 use super::{Answer, Lookup, LookupCall, LookupError, LookupResult, Rest, SymbolNeighbors};
-use crate::model::{Direction, Edge, EdgeKind, NodeId, NodeKind, Origin, SiteState};
+use crate::model::{Direction, Edge, EdgeKind, NodeId, NodeKind, Origin, SiteState, SymbolTier};
 
 const MAX_EDGES: usize = 40;
+const MAX_DECLARED: usize = 4;
 /// Lines of further occurrences shown beside the first.
 const MAX_ALSO: usize = 4;
 /// The word among `kinds` that adds guessed edges.
@@ -212,6 +213,7 @@ impl Lookup {
     pub(crate) fn about(&self, id: NodeId, direction: Direction) -> String {
         let mut text = self.symbol_lines(id);
         text.push('\n');
+        text.push_str(&self.declarations(id));
         let kind = self.graph.node(id).kind;
         let tally = self.caller_tally(id);
         let called = matches!(
@@ -220,7 +222,13 @@ impl Lookup {
         );
         let any = tally.resolved + tally.dynamic + tally.ambiguous + tally.guessed > 0;
         if direction != Direction::Outgoing && (any || called) {
-            text.push_str(&format!("{}\n", tally.sentence()));
+            match self.unread_calls(id) {
+                // What nobody has looked for is not absent.
+                Some(language) => text.push_str(&format!(
+                    "its callers are not known: calls in {language} are not read\n"
+                )),
+                None => text.push_str(&format!("{}\n", tally.sentence())),
+            }
         }
         let counts = self.callee_tally(id);
         let sites: usize = counts.iter().map(|c| c.1).sum();
@@ -237,6 +245,32 @@ impl Lookup {
             ));
         }
         text
+    }
+
+    /// The language of a node when its calls are not in the graph.
+    fn unread_calls(&self, id: NodeId) -> Option<&'static str> {
+        let language = self.graph.file(self.graph.node(id).file).language?;
+        (language.tier != SymbolTier::Full).then_some(language.name)
+    }
+
+    /// Where else a symbol is declared.
+    fn declarations(&self, id: NodeId) -> String {
+        let declared = &self.graph.node(id).declared;
+        if declared.is_empty() {
+            return String::new();
+        }
+        let mut places: Vec<String> = declared
+            .iter()
+            .take(MAX_DECLARED)
+            .map(|(file, span)| {
+                let path = &self.graph.file(*file).path;
+                place(path, span.start_line, span.start_line)
+            })
+            .collect();
+        if declared.len() > MAX_DECLARED {
+            places.push(format!("{} more", declared.len() - MAX_DECLARED));
+        }
+        format!("also declared at {}\n", places.join(", "))
     }
 
     pub(crate) fn partial_tier_note(&self, id: NodeId) -> String {

@@ -98,6 +98,8 @@ impl Lookup {
                 ),
                 counted(open, "call site")
             );
+            let ends = [self.graph.node(from).file, self.graph.node(to).file];
+            notes.push_str(&self.tier_note(ends.into_iter()));
             paths = self.shortest(to, from).0;
             reversed = !paths.is_empty();
             if reversed {

@@ -124,6 +124,7 @@ impl Sample {
             doc: None,
             exported: true,
             parent: None,
+            declared: Box::default(),
         });
         let mut own: Vec<_> = self.symbols.iter().filter(|s| s.2 == *info.path).collect();
         own.sort_by_key(|s| (*s.3.start(), std::cmp::Reverse(*s.3.end())));
@@ -165,6 +166,7 @@ impl Sample {
                 doc: (!doc.is_empty()).then(|| doc.join("\n").into()),
                 exported: declaration.starts_with("pub"),
                 parent,
+                declared: Box::default(),
             });
         }
     }

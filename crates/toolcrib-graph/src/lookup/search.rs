@@ -180,7 +180,10 @@ impl Lookup {
         filter.kind.is_none_or(|k| node.kind == k)
             && match &filter.path {
                 PathFilter::All => true,
-                PathFilter::Files(files) => files.contains(&node.file),
+                PathFilter::Files(files) => {
+                    files.contains(&node.file)
+                        || node.declared.iter().any(|(file, _)| files.contains(file))
+                }
                 PathFilter::Glob(glob) => {
                     let path = &*self.graph.file(node.file).path;
                     glob.is_match(path)

@@ -51,8 +51,12 @@ impl Exclusion {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// The file could not be opened or read, or vanished.
+    /// The file could not be opened or read.
     UnreadableFile,
+    /// The file was listed and gone when it was opened.
+    Vanished,
+    /// The file changed at every attempt to read it; the last text is kept.
+    ChangedWhileRead,
     /// The directory could not be listed; what is in it is missing.
     UnreadableDirectory,
     /// A link to nothing.
@@ -69,6 +73,8 @@ pub enum ProblemKind {
     NonUtf8Path,
     /// Two paths look the same once shown; the second is left out.
     DuplicatePath,
+    /// Two paths differ by upper and lower case alone; both were read.
+    DiffersByCase,
     /// Parsing took too long; the file is listed without symbols.
     ParseGaveUp,
     /// Some lines could not be parsed; the rest of the file was.
@@ -80,6 +86,8 @@ impl ProblemKind {
     pub fn as_str(self) -> &'static str {
         match self {
             ProblemKind::UnreadableFile => "could not be read",
+            ProblemKind::Vanished => "was gone when it was opened",
+            ProblemKind::ChangedWhileRead => "changed while it was read; the last text is kept",
             ProblemKind::UnreadableDirectory => "could not be listed",
             ProblemKind::DanglingLink => "is a link to nothing",
             ProblemKind::LinkLoop => "is a link that leads back to itself",
@@ -88,6 +96,7 @@ impl ProblemKind {
             ProblemKind::Utf16 => "is UTF-16 and was converted",
             ProblemKind::NonUtf8Path => "has a path that is not UTF-8",
             ProblemKind::DuplicatePath => "has the same shown path as another file",
+            ProblemKind::DiffersByCase => "differs from another path by case alone",
             ProblemKind::ParseGaveUp => "took too long to parse and is listed without symbols",
             ProblemKind::SyntaxErrors => "has lines that could not be parsed",
         }

@@ -5,8 +5,11 @@
 mod broken;
 mod determinism;
 mod exclusions;
+mod hostile;
 mod lookups;
+mod outlines;
 mod phantoms;
+mod routes;
 mod sample;
 mod scripts;
 mod states;

@@ -284,3 +284,79 @@ function* gen() { yield* aa(yield bb()); }
             + 3
     );
 }
+
+/// Where items lie between braces of a macro, and what they say, is read as if
+/// the macro were not there.
+#[test]
+fn items_within_macros_are_read_in_their_place() {
+    let wrapped = "\
+cfg_unix! {
+    #![any(unix)]
+    /// A pipe.
+    pub struct Pipe { end: End }
+    pub mod inner;
+    impl Pipe {
+        pub fn open() -> Pipe { Pipe::checked(End::new()) }
+        cfg_more! {
+            /// Checks it.
+            fn checked(end: End) -> Pipe { end.touch(); vec![Pipe { end }].remove(0) }
+        }
+    }
+}
+pub struct End;
+impl End { pub fn new() -> End { End } fn touch(&self) {} }
+thread_local! { static DEPTH: End = End::new(); }
+fn f() { cfg_unix! { fn g() { Pipe::open(); } } g() }
+";
+    let openers = ["cfg_unix! {", "cfg_more! {", "thread_local! {"];
+    let mut plain = wrapped.to_owned();
+    for opener in openers {
+        while let Some(at) = plain.find(opener) {
+            let open = at + opener.len() - 1;
+            let mut depth = 0;
+            let close = plain[open..]
+                .bytes()
+                .position(|b| {
+                    depth += i32::from(b == b'{') - i32::from(b == b'}');
+                    depth == 0
+                })
+                .unwrap();
+            plain.replace_range(open + close..=open + close, " ");
+            plain.replace_range(at..=open, &" ".repeat(opener.len()));
+        }
+    }
+    let read = |text: &str| {
+        let graph = load(tree(&[("src/lib.rs", text), ("src/inner.rs", "")]).path()).graph;
+        check_invariants(&graph);
+        let nodes: Vec<_> = graph
+            .nodes()
+            .iter()
+            .map(|n| (n.kind, n.qualified_name.clone(), n.span, n.doc.clone()))
+            .collect();
+        let sites: Vec<_> = graph
+            .sites()
+            .iter()
+            .map(|s| (s.callee.clone(), s.span, s.state.clone()))
+            .filter(|(callee, ..)| !openers.iter().any(|o| o.starts_with(&**callee)))
+            .collect();
+        (nodes, sites)
+    };
+    let (nodes, sites) = read(wrapped);
+    assert!(nodes.iter().any(|n| n.1.ends_with("Pipe::checked")));
+    assert_eq!(sites.len(), 8, "{sites:?}");
+    assert_eq!((nodes, sites), read(&plain));
+}
+
+/// Tokens that are no items, or not without an error, are a macro's own affair.
+#[test]
+fn other_macro_bodies_are_left_alone() {
+    let text = "\
+flags! { struct Flags: u32 { const A = size(); } }
+table! { \"a\" => first(), \"b\" => second() }
+items! { fn whole() { third() } fn broken( { fourth() }
+}
+";
+    let graph = load(tree(&[("src/lib.rs", text)]).path()).graph;
+    assert_eq!(graph.sites().len(), 3);
+    assert!(graph.nodes().iter().all(|n| n.kind == NodeKind::File));
+}

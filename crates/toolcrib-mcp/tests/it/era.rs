@@ -85,3 +85,15 @@ async fn m03_what_cannot_be_connected_says_why() {
     let error = said(fleet.refresh("fake").await.unwrap_err());
     assert!(error.contains("on the PATH"), "{error}");
 }
+
+#[tokio::test]
+async fn m03_a_modern_server_that_starts_slower_than_the_probe_is_patient_is_still_modern() {
+    let fake = FakeMcp::new()
+        .with("discover", "modern")
+        .with("initialize", -32022)
+        .with("start_ms", 700);
+    let fleet = one(&fake);
+    let manifest = fleet.refresh("fake").await.unwrap();
+    assert_eq!(&*manifest.protocol_version, "2026-07-28");
+    fleet.shutdown().await;
+}

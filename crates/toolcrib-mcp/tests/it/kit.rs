@@ -88,3 +88,22 @@ pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
     }
     panic!("never: {what}");
 }
+
+/// Names the file of process ids for a process that holds a server.
+pub(crate) const HOLD: &str = "TOOLCRIB_HOLD";
+
+/// Starts a server that does not end by itself and waits to be killed.
+pub(crate) fn hold(starts: &str) {
+    let fake = FakeMcp::new()
+        .with("starts", starts)
+        .with("ignore_eof", true);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let fleet = one(&fake);
+    runtime.block_on(async {
+        fleet.start("fake").await.unwrap();
+        std::future::pending::<()>().await;
+    });
+}

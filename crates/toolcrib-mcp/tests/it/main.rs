@@ -3,6 +3,8 @@
 mod era;
 mod faults;
 mod fleet;
+mod freshness;
+mod http;
 mod kit;
 mod pages;
 mod stdio;
@@ -11,4 +13,12 @@ mod stdio;
 #[test]
 fn fake_mcp_server() {
     toolcrib_testkit::fake_mcp::run_if_asked();
+}
+
+/// Holds a fake server until it is killed itself.
+#[test]
+fn holder() {
+    if let Ok(starts) = std::env::var(kit::HOLD) {
+        kit::hold(&starts);
+    }
 }

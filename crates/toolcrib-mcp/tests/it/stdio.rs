@@ -292,3 +292,24 @@ async fn results_and_errors_are_the_servers_own_bytes() {
     assert_eq!(rpc.data.as_ref().unwrap().get(), r#"{"n":1}"#);
     fleet.shutdown().await;
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn m06_when_we_are_killed_the_server_ends_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let starts = dir.path().join("starts");
+    let mut holder = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["holder", "--exact", "--nocapture"])
+        .env(crate::kit::HOLD, &starts)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    until("the server runs", || pids(&starts).len() == 1).await;
+    let server = pids(&starts)[0];
+    // It may be held up between its start and the promise that it ends with us.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(runs(server));
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    until("the server is gone", || !runs(server)).await;
+}

@@ -9,13 +9,13 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::value::RawValue;
 use toolcrib_core::{
     AssistantMessage, Block, Content, HistoryItem, Message, Request, ToolCall, ToolChoice,
-    ToolName, ToolResult, ToolSpec, TurnPlan,
+    ToolDialect, ToolName, ToolResult, ToolSpec, TurnPlan,
 };
 
 use super::dialect::Dialect;
+use crate::json::{is_object, members, quote as string};
 
 /// What stands for a message in which there is nothing to send: servers refuse
 /// empty text, and leaving the message out would put two of one role in a row.
@@ -40,7 +40,11 @@ impl Renderer {
         let sends_tools =
             !plan.tools().is_empty() && !matches!(request.tool_choice, ToolChoice::Withhold);
         let system = plan.rendered.get_or_render("chat.system", || system(plan));
-        let tools = sends_tools.then(|| plan.rendered.get_or_render("chat.tools", || tools(plan)));
+        let tools = sends_tools.then(|| {
+            let dialect = self.dialect.tools;
+            let [key, _] = keys(dialect);
+            plan.rendered.get_or_render(key, || tools(plan, dialect))
+        });
 
         let items = request.history.items();
         let mut parts: Vec<Arc<[u8]>> = Vec::with_capacity(items.len() + 2);
@@ -52,7 +56,7 @@ impl Renderer {
                 continue;
             };
             if self.declares {
-                parts.extend(declared.declaration(plan, result));
+                parts.extend(declared.declaration(plan, result, self.dialect.tools));
             }
             images |= self.forwards_images && has_image(&result.content);
             let group_ends = !matches!(items.get(at + 1).map(|i| &***i), Some(Message::Tool(_)));
@@ -128,7 +132,12 @@ struct Declared<'a>(Vec<&'a ToolName>);
 impl<'a> Declared<'a> {
     /// The declaration that follows a result which loaded tools; none for tools that
     /// were declared before or that there are no longer.
-    fn declaration(&mut self, plan: &TurnPlan, result: &'a ToolResult) -> Option<Arc<[u8]>> {
+    fn declaration(
+        &mut self,
+        plan: &TurnPlan,
+        result: &'a ToolResult,
+        dialect: ToolDialect,
+    ) -> Option<Arc<[u8]>> {
         let mut out = b"{\"role\":\"system\",\"tools\":[".to_vec();
         let begin = out.len();
         for name in &result.loaded {
@@ -144,10 +153,7 @@ impl<'a> Declared<'a> {
                 out.push(b',');
             }
             let spec = &deferred[at];
-            let bytes = spec
-                .rendered
-                .get_or_render("chat.spec", || definition(spec));
-            out.extend_from_slice(&bytes);
+            out.extend_from_slice(&rendered(spec, dialect));
         }
         (out.len() > begin).then(|| {
             out.extend_from_slice(b"]}");
@@ -183,23 +189,37 @@ fn system(plan: &TurnPlan) -> Vec<u8> {
     out
 }
 
-fn tools(plan: &TurnPlan) -> Vec<u8> {
+fn tools(plan: &TurnPlan, dialect: ToolDialect) -> Vec<u8> {
     let mut out = b"\"tools\":[".to_vec();
     for (at, spec) in plan.tools().iter().enumerate() {
         if at > 0 {
             out.push(b',');
         }
-        out.extend_from_slice(
-            &spec
-                .rendered
-                .get_or_render("chat.spec", || definition(spec)),
-        );
+        out.extend_from_slice(&rendered(spec, dialect));
     }
     out.extend_from_slice(b"],");
     out
 }
 
-fn definition(spec: &ToolSpec) -> Vec<u8> {
+/// Under which names a plan's tools and one tool's definition are kept.
+fn keys(dialect: ToolDialect) -> [&'static str; 2] {
+    match dialect {
+        ToolDialect::OpenAi => ["chat.tools.openai", "chat.spec.openai"],
+        ToolDialect::OpenAiStrict => ["chat.tools.strict", "chat.spec.strict"],
+        ToolDialect::Local => ["chat.tools.local", "chat.spec.local"],
+        ToolDialect::Anthropic => ["chat.tools.anthropic", "chat.spec.anthropic"],
+        ToolDialect::Gemini => ["chat.tools.gemini", "chat.spec.gemini"],
+        _ => ["chat.tools", "chat.spec"],
+    }
+}
+
+fn rendered(spec: &ToolSpec, dialect: ToolDialect) -> Arc<[u8]> {
+    let [_, key] = keys(dialect);
+    spec.rendered
+        .get_or_render(key, || definition(spec, dialect))
+}
+
+fn definition(spec: &ToolSpec, dialect: ToolDialect) -> Vec<u8> {
     let mut out = b"{\"type\":\"function\",\"function\":{\"name\":".to_vec();
     string(&mut out, spec.name.as_str());
     if !spec.description.is_empty() {
@@ -207,7 +227,11 @@ fn definition(spec: &ToolSpec) -> Vec<u8> {
         string(&mut out, &spec.description);
     }
     out.extend_from_slice(b",\"parameters\":");
-    out.extend_from_slice(spec.input_schema.wire().as_bytes());
+    let fitted = spec.fitted(dialect);
+    out.extend_from_slice(fitted.wire().as_bytes());
+    if fitted.strict() {
+        out.extend_from_slice(b",\"strict\":true");
+    }
     out.extend_from_slice(b"}}");
     out
 }
@@ -287,9 +311,8 @@ fn tool_call(out: &mut Vec<u8>, call: &ToolCall, own: bool) {
     out.extend_from_slice(b",\"arguments\":");
     // Servers parse the arguments of old calls too: one broken text would fail every
     // later request of the session.
-    let is_object = call.arguments.trim_start().starts_with('{')
-        && serde_json::from_str::<&RawValue>(&call.arguments).is_ok();
-    string(out, if is_object { &call.arguments } else { "{}" });
+    let usable = is_object(&call.arguments);
+    string(out, if usable { &call.arguments } else { "{}" });
     out.push(b'}');
     if let (true, Some(extra)) = (own, &call.extra) {
         members(out, &extra.0, |key| {
@@ -411,25 +434,6 @@ impl<'a> Parts<'a> {
         }
         self.out.push(b']');
     }
-}
-
-/// Appends the members of a JSON object that `keep` accepts, each after a comma,
-/// their values byte for byte.
-fn members(out: &mut Vec<u8>, object: &str, keep: impl Fn(&str) -> bool) {
-    super::raw::for_each_member(object, |key, value| {
-        if keep(key) {
-            out.push(b',');
-            string(out, key);
-            out.push(b':');
-            out.extend_from_slice(value.as_bytes());
-        }
-    });
-}
-
-/// Appends a JSON string.
-fn string(out: &mut Vec<u8>, text: &str) {
-    // Writing to a vector cannot fail.
-    let _ = serde_json::to_writer(out, text);
 }
 
 #[cfg(test)]

@@ -3,19 +3,26 @@
 //! A difference is a value here, never a branch elsewhere on a vendor's name. A
 //! vendor that needs a branch has another wire.
 
-use toolcrib_core::FinalRound;
+use toolcrib_core::{FinalRound, ToolDialect};
 
 /// Who speaks the chat wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Vendor {
     /// OpenAI itself.
     OpenAi,
     /// OpenRouter: many models behind one key, with costs.
     OpenRouter,
+    /// llama.cpp's own server.
+    LlamaCpp,
+    /// vLLM.
+    Vllm,
+    /// LM Studio.
+    LmStudio,
     /// A local Ollama.
     Ollama,
-    /// Any other server: llama.cpp, vLLM, a gateway.
+    /// Any other server, such as a gateway.
     Generic,
 }
 
@@ -42,13 +49,15 @@ pub(crate) struct Dialect {
     /// Beginnings of model names that keep the tool array in the final round.
     pub(crate) keeps_tools: &'static [&'static str],
     pub(crate) max_tools: Option<usize>,
+    /// What the server accepts of names and schemas.
+    pub(crate) tools: ToolDialect,
     /// Names the rendering of an assistant message for the model that wrote it.
     pub(crate) own_key: &'static str,
 }
 
 const USAGE: &str = r#""stream_options":{"include_usage":true},"#;
 
-static TABLE: [Dialect; 4] = [
+static TABLE: [Dialect; 7] = [
     Dialect {
         word: "openai",
         base_url: "https://api.openai.com/v1",
@@ -60,6 +69,7 @@ static TABLE: [Dialect; 4] = [
         final_round: FinalRound::Keep,
         keeps_tools: &[],
         max_tools: Some(128),
+        tools: ToolDialect::OpenAi,
         own_key: "chat.assistant.openai",
     },
     Dialect {
@@ -74,6 +84,7 @@ static TABLE: [Dialect; 4] = [
         final_round: FinalRound::Withhold,
         keeps_tools: &["anthropic/", "google/", "mistralai/", "openai/"],
         max_tools: None,
+        tools: ToolDialect::OpenAi,
         own_key: "chat.assistant.openrouter",
     },
     Dialect {
@@ -87,7 +98,50 @@ static TABLE: [Dialect; 4] = [
         final_round: FinalRound::Withhold,
         keeps_tools: &[],
         max_tools: None,
+        tools: ToolDialect::Local,
         own_key: "chat.assistant.ollama",
+    },
+    Dialect {
+        word: "llamacpp",
+        base_url: "http://127.0.0.1:8080/v1",
+        members: USAGE,
+        members_with_tools: "",
+        output_limit: "max_tokens",
+        forwards_images: false,
+        reasoning_back: &["reasoning_content"],
+        final_round: FinalRound::Withhold,
+        keeps_tools: &[],
+        max_tools: None,
+        tools: ToolDialect::Local,
+        own_key: "chat.assistant.llamacpp",
+    },
+    Dialect {
+        word: "vllm",
+        base_url: "http://127.0.0.1:8000/v1",
+        members: USAGE,
+        members_with_tools: "",
+        output_limit: "max_tokens",
+        forwards_images: false,
+        reasoning_back: &["reasoning_content", "reasoning"],
+        final_round: FinalRound::Withhold,
+        keeps_tools: &[],
+        max_tools: None,
+        tools: ToolDialect::Local,
+        own_key: "chat.assistant.vllm",
+    },
+    Dialect {
+        word: "lmstudio",
+        base_url: "http://127.0.0.1:1234/v1",
+        members: USAGE,
+        members_with_tools: "",
+        output_limit: "max_tokens",
+        forwards_images: false,
+        reasoning_back: &["reasoning_content", "reasoning"],
+        final_round: FinalRound::Withhold,
+        keeps_tools: &[],
+        max_tools: None,
+        tools: ToolDialect::Local,
+        own_key: "chat.assistant.lmstudio",
     },
     Dialect {
         word: "",
@@ -100,17 +154,29 @@ static TABLE: [Dialect; 4] = [
         final_round: FinalRound::Withhold,
         keeps_tools: &[],
         max_tools: None,
+        tools: ToolDialect::Local,
         own_key: "chat.assistant.generic",
     },
 ];
 
 impl Vendor {
     pub(crate) fn dialect(self) -> &'static Dialect {
-        let [openai, openrouter, ollama, generic] = &TABLE;
+        let [
+            openai,
+            openrouter,
+            ollama,
+            llama_cpp,
+            vllm,
+            lm_studio,
+            generic,
+        ] = &TABLE;
         match self {
             Vendor::OpenAi => openai,
             Vendor::OpenRouter => openrouter,
             Vendor::Ollama => ollama,
+            Vendor::LlamaCpp => llama_cpp,
+            Vendor::Vllm => vllm,
+            Vendor::LmStudio => lm_studio,
             Vendor::Generic => generic,
         }
     }
@@ -126,6 +192,9 @@ mod tests {
             (Vendor::OpenAi, "openai"),
             (Vendor::OpenRouter, "openrouter"),
             (Vendor::Ollama, "ollama"),
+            (Vendor::LlamaCpp, "llamacpp"),
+            (Vendor::Vllm, "vllm"),
+            (Vendor::LmStudio, "lmstudio"),
             (Vendor::Generic, ""),
         ];
         for (vendor, word) in vendors {

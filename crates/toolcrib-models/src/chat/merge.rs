@@ -11,8 +11,9 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::text::Joined;
-use super::wire::{self, CallDelta};
+use super::wire::CallDelta;
+use crate::joined::Joined;
+use crate::json;
 
 /// One call as far as it has come.
 #[derive(Debug, Default)]
@@ -73,9 +74,9 @@ impl Calls {
 
     /// Adds one piece and returns the call it belongs to.
     pub(super) fn push(&mut self, delta: &CallDelta<'_>) -> Result<&mut Slot, MergeError> {
-        let index = wire::label(delta.index);
-        let id = wire::label(delta.id);
-        let name = wire::text(delta.function.name).filter(|name| !name.is_empty());
+        let index = json::label(delta.index);
+        let id = json::label(delta.id);
+        let name = json::text(delta.function.name).filter(|name| !name.is_empty());
         let bare = delta
             .function
             .arguments
@@ -110,7 +111,7 @@ impl Calls {
             }
         }
         if let Some(raw) = delta.function.arguments {
-            match wire::string(raw.get()) {
+            match json::string(raw.get()) {
                 Some(text) => slot.arguments.push(&text),
                 // An object where a string belongs is kept as it was written.
                 None => slot.arguments.push(raw.get().as_bytes()),

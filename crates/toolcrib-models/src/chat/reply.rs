@@ -7,24 +7,20 @@
 use serde_json::value::RawValue;
 use toolcrib_core::{
     AssistantMessage, Block, Finish, History, Message, ModelProfile, RawJson, Reply, ReplyEvent,
-    Str, ToolCall,
+    Request, Str, ToolCall,
 };
 
-use super::fault::Fault;
 use super::merge::{Calls, MergeError};
-use super::raw;
-use super::text::Joined;
 use super::usage;
 use super::wire::{self, Choice, Chunk, Delta};
-
-type Events<'a> = dyn FnMut(ReplyEvent<'_>) + Send + 'a;
-
-/// Most bytes of text, reasoning and arguments that one reply may have.
-const MOST_BYTES: usize = 64 << 20;
+use crate::http::{Assemble, Events, Fault, Meter};
+use crate::joined::Joined;
+use crate::json;
+use crate::sse::Flow;
 
 /// Parts of a reply so far.
 #[derive(Debug, Default)]
-pub(super) struct Assembler {
+pub(crate) struct Assembler {
     text: Joined,
     reasoning: Joined,
     details: Vec<Detail>,
@@ -34,11 +30,8 @@ pub(super) struct Assembler {
     finish: Option<Finish>,
     refused: bool,
     usage: Option<Box<RawValue>>,
-    bytes: usize,
-    /// Text or reasoning was reported, so the request must not be sent again. The
-    /// start of a call does not count: nothing of a half-streamed call was shown that
-    /// a second reply could double.
-    pub(super) delivered: bool,
+    meter: Meter,
+    delivered: bool,
 }
 
 /// One entry of `reasoning_details`; those of one kind and index continue each
@@ -48,13 +41,9 @@ struct Detail {
     fields: Vec<(String, String)>,
 }
 
-impl Assembler {
-    /// Takes the data of one frame, or a whole answer.
-    pub(super) fn push(&mut self, data: &[u8], on_event: &mut Events<'_>) -> Result<(), Fault> {
-        self.bytes += data.len();
-        if self.bytes > MOST_BYTES {
-            return Err(Fault::malformed("sent a reply of more than 64 MiB"));
-        }
+impl Assemble for Assembler {
+    fn push(&mut self, data: &[u8], on_event: &mut Events<'_>) -> Result<Flow, Fault> {
+        self.meter.add(data.len())?;
         let chunk: Chunk<'_> =
             serde_json::from_slice(data).map_err(|_| Fault::not_the_wire("sent", data))?;
         if let Some(error) = chunk.error {
@@ -73,9 +62,77 @@ impl Assembler {
         {
             self.choice(choice, on_event)?;
         }
-        Ok(())
+        Ok(Flow::Go)
     }
 
+    fn ended(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn delivered(&self) -> bool {
+        self.delivered
+    }
+
+    fn finish(
+        mut self,
+        request: &Request<'_>,
+        profile: &ModelProfile,
+        on_event: &mut Events<'_>,
+    ) -> Result<Reply, Fault> {
+        let Some(mut finish) = self.finish.take() else {
+            return Err(Fault::broken_off());
+        };
+        self.announce(true, on_event);
+        let mut blocks = Vec::new();
+        let raw = self.reasoning_raw();
+        let reasoning = self.reasoning.finish();
+        if !reasoning.is_empty() || raw.is_some() {
+            blocks.push(Block::Reasoning {
+                text: reasoning.into(),
+                raw,
+            });
+        }
+        let text = self.text.finish();
+        if !text.is_empty() {
+            blocks.push(Block::Text(text.into()));
+        }
+        let mut ids = Ids::new(request.history);
+        for slot in self.calls.into_slots() {
+            let members = slot.extra.iter().map(|(k, v)| (k.as_str(), v.get()));
+            let extra = (!slot.extra.is_empty()).then(|| RawJson(json::object(members).into()));
+            blocks.push(Block::Call(ToolCall {
+                id: ids.unique(slot.id),
+                name: slot.name.finish().into(),
+                arguments: slot.arguments.finish().into(),
+                extra,
+            }));
+        }
+        let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
+        match finish {
+            Finish::Stop if has_calls => finish = Finish::ToolCalls,
+            Finish::ToolCalls if !has_calls => finish = Finish::Stop,
+            _ => {}
+        }
+        if self.refused && finish == Finish::Stop {
+            finish = Finish::Refusal;
+        }
+        let (usage, cost) = match &self.usage {
+            Some(raw) => usage::read(raw, profile.price),
+            None => Default::default(),
+        };
+        Ok(Reply {
+            message: AssistantMessage {
+                blocks,
+                model: profile.id.clone(),
+            },
+            finish,
+            usage,
+            cost,
+        })
+    }
+}
+
+impl Assembler {
     fn choice(&mut self, choice: &Choice<'_>, on_event: &mut Events<'_>) -> Result<(), Fault> {
         if let Some(error) = choice.error {
             return Err(Fault::in_reply(error.get()));
@@ -83,7 +140,7 @@ impl Assembler {
         if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
             self.delta(delta, on_event)?;
         }
-        if let Some(reason) = wire::label(choice.finish_reason) {
+        if let Some(reason) = json::label(choice.finish_reason) {
             self.finish = Some(finish(&reason)?);
         }
         Ok(())
@@ -95,7 +152,7 @@ impl Assembler {
             ("reasoning_content", delta.reasoning_content),
             ("reasoning", delta.reasoning),
         ] {
-            if let Some(bytes) = wire::text(raw).filter(|bytes| !bytes.is_empty()) {
+            if let Some(bytes) = json::text(raw).filter(|bytes| !bytes.is_empty()) {
                 self.reasoning_field = field;
                 let shown = self.reasoning.push(&bytes);
                 if !shown.is_empty() {
@@ -109,7 +166,7 @@ impl Assembler {
             self.details(details);
         }
         for (raw, refusal) in [(delta.content, false), (delta.refusal, true)] {
-            if let Some(bytes) = wire::text(raw).filter(|bytes| !bytes.is_empty()) {
+            if let Some(bytes) = json::text(raw).filter(|bytes| !bytes.is_empty()) {
                 self.refused |= refusal;
                 let shown = self.text.push(&bytes);
                 if !shown.is_empty() {
@@ -156,7 +213,7 @@ impl Assembler {
         let entries: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
         for entry in entries {
             let mut fields = Vec::new();
-            raw::for_each_member(entry.get(), |key, value| {
+            json::for_each_member(entry.get(), |key, value| {
                 fields.push((key.to_owned(), value.to_owned()));
             });
             let detail = Detail { fields };
@@ -165,70 +222,6 @@ impl Assembler {
                 _ => self.details.push(detail),
             }
         }
-    }
-
-    /// Whether the end of the reply was seen.
-    pub(super) fn ended(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// The complete reply.
-    pub(super) fn finish(
-        mut self,
-        history: &History,
-        profile: &ModelProfile,
-        on_event: &mut Events<'_>,
-    ) -> Result<Reply, Fault> {
-        let Some(mut finish) = self.finish.take() else {
-            return Err(Fault::broken_off());
-        };
-        self.announce(true, on_event);
-        let mut blocks = Vec::new();
-        let raw = self.reasoning_raw();
-        let reasoning = self.reasoning.finish();
-        if !reasoning.is_empty() || raw.is_some() {
-            blocks.push(Block::Reasoning {
-                text: reasoning.into(),
-                raw,
-            });
-        }
-        let text = self.text.finish();
-        if !text.is_empty() {
-            blocks.push(Block::Text(text.into()));
-        }
-        let mut ids = Ids::new(history);
-        for slot in self.calls.into_slots() {
-            let members = slot.extra.iter().map(|(k, v)| (k.as_str(), v.get()));
-            let extra = (!slot.extra.is_empty()).then(|| RawJson(raw::object(members).into()));
-            blocks.push(Block::Call(ToolCall {
-                id: ids.unique(slot.id),
-                name: slot.name.finish().into(),
-                arguments: slot.arguments.finish().into(),
-                extra,
-            }));
-        }
-        let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
-        match finish {
-            Finish::Stop if has_calls => finish = Finish::ToolCalls,
-            Finish::ToolCalls if !has_calls => finish = Finish::Stop,
-            _ => {}
-        }
-        if self.refused && finish == Finish::Stop {
-            finish = Finish::Refusal;
-        }
-        let (usage, cost) = match &self.usage {
-            Some(raw) => usage::read(raw, profile.price),
-            None => Default::default(),
-        };
-        Ok(Reply {
-            message: AssistantMessage {
-                blocks,
-                model: profile.id.clone(),
-            },
-            finish,
-            usage,
-            cost,
-        })
     }
 
     /// The reasoning under the names in which it came.
@@ -243,7 +236,7 @@ impl Assembler {
         if !self.details.is_empty() {
             members.push(("reasoning_details", details.as_str()));
         }
-        (!members.is_empty()).then(|| RawJson(raw::object(members).into()))
+        (!members.is_empty()).then(|| RawJson(json::object(members).into()))
     }
 }
 
@@ -280,7 +273,7 @@ impl Detail {
     }
 
     fn json(&self) -> String {
-        raw::object(self.fields.iter().map(|(k, v)| (k.as_str(), v.as_str())))
+        json::object(self.fields.iter().map(|(k, v)| (k.as_str(), v.as_str())))
     }
 }
 

@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolcrib_core::{Cost, Price, RawJson, Usage};
 
+use crate::usage::{Count, estimate};
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Wire {
@@ -29,20 +31,6 @@ struct CompletionDetails {
     reasoning_tokens: Count,
 }
 
-/// A count that may be absent, null or, from careless servers, a float.
-#[derive(Clone, Copy, Default)]
-struct Count(Option<u64>);
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = serde_json::Value::deserialize(deserializer)?;
-        let whole = |float: f64| (0.0..=1e15).contains(&float).then_some(float as u64);
-        Ok(Count(
-            value.as_u64().or_else(|| value.as_f64().and_then(whole)),
-        ))
-    }
-}
-
 /// Reads one reply's record. A cost is estimated only where none is reported, a
 /// price is known and both counts are.
 pub(super) fn read(raw: &RawValue, price: Option<Price>) -> (Usage, Option<Cost>) {
@@ -62,20 +50,8 @@ pub(super) fn read(raw: &RawValue, price: Option<Price>) -> (Usage, Option<Cost>
         .and_then(|cost| cost.as_f64())
         .filter(|usd| usd.is_finite() && *usd >= 0.0)
         .map(Cost::reported);
-    let cost = reported.or_else(|| estimate(&usage, price?));
+    let cost = reported.or_else(|| estimate(&usage, price?, 1.0));
     (usage, cost)
-}
-
-fn estimate(usage: &Usage, price: Price) -> Option<Cost> {
-    let input = usage.input?;
-    let cached = usage.cached.unwrap_or(0).min(input);
-    let micro = (input - cached) as f64 * price.input
-        + cached as f64 * price.cached
-        + usage.output? as f64 * price.output;
-    Some(Cost {
-        estimated: true,
-        ..Cost::reported(micro / 1e6)
-    })
 }
 
 #[cfg(test)]

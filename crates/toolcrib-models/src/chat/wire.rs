@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::raw::Name;
+use crate::json::Name;
 
 /// One frame of a stream, or one whole answer.
 #[derive(Debug, Deserialize)]
@@ -111,80 +111,4 @@ impl<'de: 'a, 'a> Deserialize<'de> for CallDelta<'a> {
         }
         deserializer.deserialize_map(Fields)
     }
-}
-
-/// The bytes of a JSON string, surrogates without a partner included.
-#[derive(Debug)]
-pub(super) struct Bytes<'a>(pub(super) Cow<'a, [u8]>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Bytes<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(Bytes(Cow::Borrowed(bytes)))
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(Bytes(Cow::Owned(bytes.to_vec())))
-            }
-        }
-        deserializer.deserialize_bytes(Any)
-    }
-}
-
-/// The text of a value that is a string, or a list of parts with text in them;
-/// nothing for anything else.
-pub(super) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
-    let raw = raw?.get();
-    match raw.as_bytes().first()? {
-        b'"' => string(raw),
-        b'[' => {
-            #[derive(Deserialize)]
-            struct Part<'a> {
-                #[serde(borrow, default)]
-                text: Option<&'a RawValue>,
-            }
-            let parts: Vec<Part<'_>> = serde_json::from_str(raw).ok()?;
-            let mut joined = Vec::new();
-            for part in &parts {
-                if let Some(text) = part.text.and_then(|text| string(text.get())) {
-                    joined.extend_from_slice(&text);
-                }
-            }
-            Some(Cow::Owned(joined))
-        }
-        _ => None,
-    }
-}
-
-/// The bytes of a raw value that is a string.
-pub(super) fn string(raw: &str) -> Option<Cow<'_, [u8]>> {
-    // Most pieces hold no escape; looking for one is cheaper than parsing.
-    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Some(Cow::Borrowed(inner.as_bytes()));
-    }
-    let Bytes(bytes) = serde_json::from_str(raw).ok()?;
-    Some(bytes)
-}
-
-/// A label: a string or a number, as text; nothing where it is null or empty.
-pub(super) fn label(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    let raw = raw?.get();
-    let text = if raw.starts_with('"') {
-        match string(raw)? {
-            Cow::Borrowed(bytes) => Cow::Borrowed(std::str::from_utf8(bytes).ok()?),
-            Cow::Owned(bytes) => Cow::Owned(String::from_utf8(bytes).ok()?),
-        }
-    } else {
-        Cow::Borrowed(raw)
-    };
-    (!text.is_empty()).then_some(text)
 }

@@ -1,6 +1,7 @@
 //! The extractive answer.
 //!
-//! Fixed phrases around the source's own words: names, first sentences of doc
+//! Where, what and how; [`super::relations`], [`super::ways`] and [`super::files`]
+//! write the others. Fixed phrases around the source's own words: names, first sentences of doc
 //! comments, and the few lines that have most of what was asked, each with its
 //! place. The best places come first, so that a reader who stops early has seen
 //! them.
@@ -10,13 +11,16 @@ use std::fmt::Write as _;
 use super::notes::{Neighborhood, Notes, Place, Symbol};
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
+use super::{files, relations, ways};
 
 /// Places named at the top.
 const TOP: usize = 3;
 /// Lines quoted from the best place, and from the others.
 const QUOTED: [usize; TOP] = [8, 5, 4];
-/// Callers or callees listed when they are what was asked.
-const LISTED: usize = 15;
+/// Searches named when nothing was found.
+const SEARCHES: usize = 12;
+/// Calls between the best places of a how-question.
+const LINKS: usize = 6;
 /// A best candidate with less of the question than this is not worth citing.
 const LEAST_COVERAGE: f64 = 0.3;
 
@@ -47,14 +51,61 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         .into_iter()
         .filter(|c| place(c.symbol).is_some())
         .collect();
+    let unknown = unknown_names(question, notes, &found);
+    let named = |c: &Candidate<'_>| rank::named(question, c.name) > 0.0;
     match found.first() {
-        Some(best) if best.coverage >= LEAST_COVERAGE => {}
-        _ => return nothing_found(question, &found),
+        Some(best) if best.coverage >= LEAST_COVERAGE || named(best) => {}
+        _ if !unknown.is_empty() => return unknown,
+        _ => return nothing_found(question, notes, &found),
     }
-    match question.intent {
-        Intent::Callers | Intent::Callees => relations(question, notes, &found),
-        _ => places(question, notes, &found),
+    let rest = match question.intent {
+        Intent::Callers | Intent::Callees => relations::write(question, notes, &found),
+        Intent::Way => {
+            let way = ways::write(question, notes);
+            let found_none = way.as_ref().is_none_or(|text| text.starts_with("No "));
+            let mut text = way.unwrap_or_default();
+            if found_none {
+                text.push_str(&places(question, notes, &found));
+            }
+            text
+        }
+        Intent::File => {
+            files::write(question, notes, &found).unwrap_or_else(|| places(question, notes, &found))
+        }
+        Intent::Where | Intent::What | Intent::How => places(question, notes, &found),
+    };
+    unknown + &rest
+}
+
+/// The names of the question that no symbol has, each with the nearest ones.
+fn unknown_names(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
+    let mut text = String::new();
+    for name in &question.names {
+        let Some(near) = notes.near.get(name) else {
+            continue;
+        };
+        if found.iter().any(|c| rank::bare(c.name) == rank::bare(name)) {
+            continue;
+        }
+        let near: Vec<String> = near
+            .iter()
+            .take(TOP)
+            .filter_map(|near| cited(notes, near))
+            .collect();
+        let _ = write!(text, "No symbol is named {name}.");
+        if !near.is_empty() {
+            let _ = write!(text, " The nearest names: {}.", near.join(", "));
+        }
+        text.push_str("\n\n");
     }
+    text
+}
+
+/// A symbol's name and place, when it has been seen.
+pub(super) fn cited(notes: &Notes, name: &str) -> Option<String> {
+    let at = place(notes.symbols.get(name)?)?.cite();
+    let on = if name.contains('~') { "on " } else { "" };
+    Some(format!("`{}` {on}{at}", shown(name)))
 }
 
 /// An answer without the lines and quotations that name any of `faults`.
@@ -93,7 +144,7 @@ fn place(symbol: &Symbol) -> Option<Place> {
     })
 }
 
-fn nothing_found(question: &Question, found: &[Candidate<'_>]) -> String {
+fn nothing_found(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
     let terms: Vec<String> = question
         .terms
         .iter()
@@ -116,11 +167,28 @@ fn nothing_found(question: &Question, found: &[Candidate<'_>]) -> String {
         );
     }
     text.push_str(" Other words for the same thing may find it.\n");
+    let queries: Vec<&str> = notes.totals.keys().map(String::as_str).collect();
+    if !queries.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nSearched, with what each found: {}.",
+            notes
+                .totals
+                .iter()
+                .take(SEARCHES)
+                .map(|(query, total)| format!("{query} ({total})"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        if queries.len() > SEARCHES {
+            let _ = writeln!(text, "And {} more.", queries.len() - SEARCHES);
+        }
+    }
     text
 }
 
 /// One line on a symbol: kind, name, place, first sentence.
-fn headline(candidate: &Candidate<'_>) -> String {
+pub(super) fn headline(candidate: &Candidate<'_>) -> String {
     let symbol = candidate.symbol;
     let place = place(symbol).map_or(String::new(), |place| place.cite());
     let kind = if symbol.kind.is_empty() {
@@ -138,7 +206,7 @@ fn headline(candidate: &Candidate<'_>) -> String {
 
 /// A name as prose can give it: qualified, or its last part alone where a number
 /// tells repeated definitions apart, since sources do not write that number.
-fn shown(name: &str) -> &str {
+pub(super) fn shown(name: &str) -> &str {
     if !name.contains('~') {
         return name;
     }
@@ -169,24 +237,60 @@ fn places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String
         };
         details(question, notes, candidate, most, &mut text);
     }
+    if question.intent == Intent::How {
+        links(notes, found, &mut text);
+    }
     let more: Vec<String> = found
         .iter()
         .skip(best.len())
         .take_while(|c| c.score >= near * 1.5)
         .take(5)
-        .filter_map(|c| {
-            let on = if c.name.contains('~') { "on " } else { "" };
-            Some(format!(
-                "`{}` {on}{}",
-                shown(c.name),
-                place(c.symbol)?.cite()
-            ))
-        })
+        .filter_map(|c| cited(notes, c.name))
         .collect();
     if !more.is_empty() {
         let _ = writeln!(text, "\nAlso near: {}.", more.join(", "));
     }
     text
+}
+
+/// Which of the best places call which others, outermost first.
+fn links(notes: &Notes, found: &[Candidate<'_>], text: &mut String) {
+    let best: Vec<&str> = found.iter().take(8).map(|c| c.name).collect();
+    let mut calls: Vec<(&str, &str, &Place)> = Vec::new();
+    for name in &best {
+        let around = notes.neighborhoods.get(*name);
+        for edge in around.into_iter().flat_map(|around| &around.edges) {
+            let (from, to) = match edge.incoming {
+                true => (edge.name.as_str(), *name),
+                false => (*name, edge.name.as_str()),
+            };
+            let known = calls.iter().any(|(a, b, _)| (*a, *b) == (from, to));
+            if edge.kind == "calls"
+                && from != to
+                && best.contains(&from)
+                && best.contains(&to)
+                && !known
+            {
+                calls.push((from, to, &edge.at));
+            }
+        }
+    }
+    let called = |name: &str| calls.iter().filter(|(_, to, _)| *to == name).count();
+    let mut order: Vec<usize> = (0..calls.len()).collect();
+    order.sort_by_key(|&i| (called(calls[i].0), calls[i].0, calls[i].2.start));
+    if !calls.is_empty() {
+        text.push_str("\nHow they connect:\n");
+    }
+    for i in order.into_iter().take(LINKS) {
+        let (from, to, at) = calls[i];
+        let _ = writeln!(
+            text,
+            "- `{}` calls `{}` on {}",
+            shown(from),
+            shown(to),
+            at.cite()
+        );
+    }
 }
 
 /// Signature, telling lines and relations of one symbol.
@@ -212,12 +316,18 @@ fn details(
         text.push_str(":\n");
     }
     if let Some(around) = around {
-        if let Some(tally) = &around.tally {
+        if let Some(limits) = &around.limits {
+            let _ = writeln!(text, "{limits}.");
+        } else if let Some(tally) = &around.tally {
             let _ = writeln!(text, "{}.", tally.trim_end_matches('.'));
         }
         related("Called by", around, true, &["calls"], 4, text);
         if question.intent != Intent::Where {
             related("Calls", around, false, &["calls"], 6, text);
+        }
+        if question.intent == Intent::What {
+            related("Members:", around, false, &["contains"], 10, text);
+            related("Used by", around, true, &["references"], 4, text);
         }
         related(
             "Implemented or extended by",
@@ -366,86 +476,7 @@ fn related(
     );
 }
 
-/// Who calls or uses the subject, or what it calls.
-fn relations(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
-    let incoming = question.intent == Intent::Callers;
-    let mut text = String::new();
-    for candidate in &found[..subjects(found)] {
-        let _ = writeln!(text, "{}", headline(candidate));
-        let Some(around) = notes.neighborhoods.get(candidate.name) else {
-            text.push_str("Its relations were not looked up.\n\n");
-            continue;
-        };
-        if let (true, Some(tally)) = (incoming, &around.tally) {
-            let _ = writeln!(text, "{}.", tally.trim_end_matches('.'));
-        }
-        let edges: Vec<_> = around
-            .edges
-            .iter()
-            .filter(|edge| edge.incoming == incoming && edge.kind != "contains")
-            .filter(|edge| {
-                // A test that calls is listed as a caller already.
-                edge.kind != "tests"
-                    || !around.edges.iter().any(|other| {
-                        other.incoming == incoming
-                            && other.kind == "calls"
-                            && other.name == edge.name
-                    })
-            })
-            .collect();
-        if edges.is_empty() {
-            let what = if incoming {
-                "No use of it"
-            } else {
-                "Nothing that it uses"
-            };
-            let _ = writeln!(text, "{what} is proven in the code graph.");
-        }
-        for edge in edges.iter().take(LISTED) {
-            let _ = writeln!(
-                text,
-                "- {} `{}` {} {}",
-                verb(&edge.kind, incoming),
-                shown(&edge.name),
-                if incoming && !edge.name.contains('~') {
-                    "at"
-                } else {
-                    "on"
-                },
-                edge.at.cite()
-            );
-        }
-        let left = edges.len().saturating_sub(LISTED) + around.left_out;
-        if left > 0 {
-            let _ = writeln!(text, "- and {left} more");
-        }
-        text.push('\n');
-    }
-    text
-}
-
-fn verb(kind: &str, incoming: bool) -> &'static str {
-    match (kind, incoming) {
-        ("calls", true) => "called by",
-        ("calls", false) => "calls",
-        ("implements", true) => "implemented by",
-        ("implements", false) => "implements",
-        ("extends", true) => "extended by",
-        ("extends", false) => "extends",
-        ("overrides", true) => "overridden by",
-        ("overrides", false) => "overrides",
-        ("imports", true) => "imported by",
-        ("imports", false) => "imports",
-        ("tests", true) => "tested by",
-        ("tests", false) => "tests",
-        ("routes_to", true) => "routed to by",
-        ("routes_to", false) => "routes to",
-        (_, true) => "used by",
-        (_, false) => "uses",
-    }
-}
-
-fn shortened(line: &str) -> String {
+pub(super) fn shortened(line: &str) -> String {
     const MOST: usize = 160;
     if line.chars().count() <= MOST {
         return line.to_owned();

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use toolcrib_core::{Content, Message};
 
 /// A place in one file; lines count from 1 and include both ends.
@@ -71,6 +72,34 @@ pub(super) struct Neighborhood {
     pub(super) edges: Vec<Edge>,
     /// How many more edges there are.
     pub(super) left_out: usize,
+    /// The arguments that show them.
+    pub(super) next: Option<Value>,
+    /// What the graph does not know of this symbol's language.
+    pub(super) limits: Option<String>,
+}
+
+/// One call on the way from one symbol to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hop {
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Where the call is written.
+    pub(super) at: Place,
+    /// Whether run-time dispatch decides.
+    pub(super) dynamic: bool,
+}
+
+/// What `explore_area` said about the way from one symbol to another.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Way {
+    /// Qualified names of both ends.
+    pub(super) ends: Vec<String>,
+    /// The shortest chains of calls; empty when there is none.
+    pub(super) chains: Vec<Vec<Hop>>,
+    /// Whether the chains lead the other way.
+    pub(super) reversed: bool,
+    /// How far the search for it came.
+    pub(super) reach: Option<String>,
 }
 
 /// All that is known since the question.
@@ -84,6 +113,12 @@ pub(super) struct Notes {
     pub(super) lines: BTreeMap<String, BTreeMap<u32, String>>,
     /// By the qualified name asked for.
     pub(super) neighborhoods: BTreeMap<String, Neighborhood>,
+    /// By `A -> B` as asked.
+    pub(super) ways: BTreeMap<String, Way>,
+    /// Names near to a query that nothing was found for.
+    pub(super) near: BTreeMap<String, Vec<String>>,
+    /// Paths that listings of files showed.
+    pub(super) files: BTreeSet<String>,
     /// Tool name and argument text of every call made.
     pub(super) made: BTreeSet<(String, String)>,
     /// Batches of calls so far.
@@ -145,7 +180,9 @@ impl Notes {
         match tool {
             "search_symbols" => self.take_search(arguments, text),
             "read_source" => self.take_source(text),
-            "symbol_neighbors" => self.take_neighbors(text),
+            "symbol_neighbors" => self.take_neighbors(arguments, text),
+            "explore_area" => self.take_way(arguments, text),
+            "list_files" => self.take_files(text),
             _ => {}
         }
     }
@@ -160,8 +197,16 @@ impl Notes {
             self.totals.insert(argument(arguments, "query"), total);
         }
         let mut last = None;
+        let mut nearest = false;
         for line in lines {
-            if let Some(found) = line.strip_prefix("text ") {
+            if line == "note: nearest names:" {
+                nearest = true;
+            } else if nearest {
+                if let Some(name) = self.take_symbol(line.trim_start()) {
+                    let near = self.near.entry(argument(arguments, "query")).or_default();
+                    near.push(name);
+                }
+            } else if let Some(found) = line.strip_prefix("text ") {
                 last = None;
                 let mut fields = found.splitn(3, "  ");
                 let (Some(owner), Some(place), Some(shown)) = (
@@ -218,12 +263,17 @@ impl Notes {
         }
     }
 
-    fn take_neighbors(&mut self, text: &str) {
+    fn take_neighbors(&mut self, arguments: &str, text: &str) {
         let mut lines = text.lines();
         let Some(name) = lines.next().and_then(|head| self.take_symbol(head)) else {
             return;
         };
-        let mut around = Neighborhood::default();
+        let goes_on = parsed(arguments)["offset"].as_u64().unwrap_or(0) > 0;
+        let mut around = match self.neighborhoods.remove(&name) {
+            Some(known) if goes_on => known,
+            _ => Neighborhood::default(),
+        };
+        (around.left_out, around.next) = (0, None);
         for line in lines {
             if let Some(doc) = line.strip_prefix("    ") {
                 if let Some(symbol) = self.symbols.get_mut(&name) {
@@ -231,14 +281,61 @@ impl Notes {
                 }
             } else if let Some(edge) = edge(line) {
                 around.edges.push(edge);
-            } else if line.contains(" more; next: ") {
-                let count = line.trim_start_matches("(truncated) ").split(' ').next();
-                around.left_out = count.and_then(|n| n.parse().ok()).unwrap_or(0);
+            } else if let Some((count, next)) = line.split_once(" more; next: ") {
+                let count = count.trim_start_matches("(truncated) ");
+                around.left_out = count.parse().unwrap_or(0);
+                let call = next.split_once(' ').map(|(_, arguments)| parsed(arguments));
+                around.next = call.filter(Value::is_object);
+            } else if let Some(limits) = line.strip_prefix("note: ")
+                && limits.contains(" is read for definitions only")
+            {
+                around.limits = Some(limits.to_owned());
             } else if line.contains(" caller") && around.tally.is_none() {
                 around.tally = Some(line.to_owned());
             }
         }
         self.neighborhoods.insert(name, around);
+    }
+
+    /// Reads both ends, then `path N:` and a line for each call.
+    fn take_way(&mut self, arguments: &str, text: &str) {
+        let query = argument(arguments, "query");
+        if !query.contains("->") {
+            return;
+        }
+        let mut lines = text.lines();
+        let head = lines.next().unwrap_or("");
+        let mut way = Way {
+            reversed: head.contains(" the other way"),
+            ..Way::default()
+        };
+        for line in lines {
+            if line.starts_with("path ") {
+                way.chains.push(Vec::new());
+            } else if let Some(hop) = hop(line) {
+                if let Some(chain) = way.chains.last_mut() {
+                    chain.push(hop);
+                }
+            } else if let Some(reach) = line.strip_prefix("note: ") {
+                way.reach = Some(reach.to_owned());
+            } else if let Some(name) = self.take_symbol(line) {
+                way.ends.push(name);
+            }
+        }
+        way.chains.retain(|chain| !chain.is_empty());
+        if way.ends.len() == 2 {
+            self.ways.insert(query, way);
+        }
+    }
+
+    fn take_files(&mut self, text: &str) {
+        for line in text.lines().skip(1) {
+            let mut fields = line.split("  ");
+            let path = fields.next().unwrap_or("");
+            if fields.nth(1).is_some_and(|size| size.ends_with(" bytes")) {
+                self.files.insert(path.to_owned());
+            }
+        }
     }
 
     /// Lines read within a place, in order.
@@ -262,9 +359,12 @@ fn edge(line: &str) -> Option<Edge> {
     let mut fields = rest.split("  ");
     let mut words = fields.next()?.splitn(3, ' ');
     let (kind, _, name) = (words.next()?, words.next()?, words.next()?);
-    fields.next()?;
-    let at = fields.next()?.strip_prefix("at ")?;
-    let at = Place::read(at.split(" (also").next()?)?;
+    let place = Place::read(fields.next()?)?;
+    let at = match fields.next() {
+        Some(at) => Place::read(at.strip_prefix("at ")?.split(" (also").next()?)?,
+        // What contains is written where what is contained is.
+        None => place,
+    };
     Some(Edge {
         incoming,
         kind: kind.to_owned(),
@@ -273,10 +373,25 @@ fn edge(line: &str) -> Option<Edge> {
     })
 }
 
+/// Reads `a::b -calls-> c::d  PLACE`.
+fn hop(line: &str) -> Option<Hop> {
+    let mut fields = line.split("  ");
+    let (from, to) = fields.next()?.split_once(" -calls-> ")?;
+    Some(Hop {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        at: Place::read(fields.next()?)?,
+        dynamic: fields.next().is_some_and(|mark| mark == "[dynamic]"),
+    })
+}
+
+fn parsed(arguments: &str) -> Value {
+    serde_json::from_str(arguments).unwrap_or_default()
+}
+
 /// A text argument of a call, empty when absent.
 pub(super) fn argument(arguments: &str, name: &str) -> String {
-    let value: serde_json::Value = serde_json::from_str(arguments).unwrap_or_default();
-    value[name].as_str().unwrap_or("").to_owned()
+    parsed(arguments)[name].as_str().unwrap_or("").to_owned()
 }
 
 #[cfg(test)]

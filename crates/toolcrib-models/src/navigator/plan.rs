@@ -1,6 +1,6 @@
 //! What to do next: look further, or answer.
 //!
-//! A question takes two or three rounds of lookups: searches for every term and
+//! A question takes two or more rounds of lookups: searches for every term and
 //! their combinations at once; then the best places are read and their callers
 //! asked for; once more if reading changed which places are best.
 
@@ -11,6 +11,7 @@ use super::notes::Notes;
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
 use super::words::{alike, prefix};
+use super::{files, ways};
 
 /// One lookup to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub(super) enum Step {
 
 /// Batches of lookups for one question.
 const MAX_ROUNDS: usize = 4;
+/// The same when only further pages of a list of callers are asked for.
+const MAX_PAGES: usize = 9;
 /// Searches in one batch.
 const MAX_SEARCHES: usize = 25;
 /// Places read in one batch.
@@ -36,18 +39,30 @@ const READS: usize = 8;
 const READ_LINES: u32 = 120;
 
 /// Decides the next reply.
-pub(super) fn next(question: &Question, notes: &Notes, may_call: bool) -> Step {
+///
+/// Lookups that `offered` does not know are not made.
+pub(super) fn next(
+    question: &Question,
+    notes: &Notes,
+    may_call: bool,
+    offered: impl Fn(&str) -> bool,
+) -> Step {
     if question.terms.is_empty() && question.names.is_empty() {
         return Step::Answer(answer::no_terms());
     }
-    if may_call && notes.rounds < MAX_ROUNDS {
-        let wanted = wanted(question, notes);
+    if may_call && notes.rounds < MAX_PAGES {
+        let wanted = if notes.rounds < MAX_ROUNDS {
+            wanted(question, notes)
+        } else {
+            pages(question, notes)
+        };
         let fresh: Vec<Look> = wanted
             .into_iter()
             .filter(|look| {
-                !notes
-                    .made
-                    .contains(&(look.tool.to_owned(), look.arguments.to_string()))
+                offered(look.tool)
+                    && !notes
+                        .made
+                        .contains(&(look.tool.to_owned(), look.arguments.to_string()))
             })
             .collect();
         if !fresh.is_empty() {
@@ -63,7 +78,13 @@ pub(super) fn next(question: &Question, notes: &Notes, may_call: bool) -> Step {
 
 fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
     if notes.rounds == 0 {
-        return searches(question);
+        let mut looks = match question.intent {
+            Intent::Way => ways::looks(question, notes, &[]),
+            Intent::File => files::looks(question),
+            _ => Vec::new(),
+        };
+        looks.extend(searches(question));
+        return looks;
     }
     let found = rank::candidates(question, notes);
     if found.is_empty() {
@@ -81,27 +102,49 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
                 .map(|c| neighbors(question, c))
                 .collect();
             looks.extend(found.iter().take(1).filter_map(read));
+            looks.extend(pages(question, notes));
             looks
         }
-        _ => {
-            let near = found[0].score * 0.3;
-            let best = || found.iter().take_while(|c| c.score >= near);
-            let mut looks: Vec<Look> = best().take(READS).filter_map(read).collect();
-            looks.extend(best().take(READS).map(|c| neighbors(question, c)));
-            // The owner of a comment is a bare name until its definition is seen.
-            looks.extend(
-                best()
-                    .take(READS)
-                    .filter(|c| c.symbol.place.is_none() && !c.name.contains('/'))
-                    .map(|c| neighbors(question, c)),
-            );
-            if notes.rounds == 1 {
-                looks.extend(scoped(question, &found));
+        Intent::Way => {
+            let looks = ways::looks(question, notes, &found);
+            if !looks.is_empty() {
+                return looks;
             }
-            looks.dedup();
-            looks
+            best_places(question, notes, &found)
         }
+        _ => best_places(question, notes, &found),
     }
+}
+
+/// Reads the best places, asks for what is around them, and searches beside them.
+fn best_places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> Vec<Look> {
+    let near = found[0].score * 0.3;
+    let best = || found.iter().take_while(|c| c.score >= near);
+    let mut looks: Vec<Look> = best().take(READS).filter_map(read).collect();
+    looks.extend(best().take(READS).map(|c| neighbors(question, c)));
+    if notes.rounds == 1 {
+        looks.extend(scoped(question, found));
+    }
+    looks.dedup();
+    looks
+}
+
+/// What the lists of callers left out.
+fn pages(question: &Question, notes: &Notes) -> Vec<Look> {
+    if !matches!(question.intent, Intent::Callers | Intent::Callees) {
+        return Vec::new();
+    }
+    let found = rank::candidates(question, notes);
+    let subjects = found.iter().take(answer::subjects(&found));
+    subjects
+        .filter_map(|c| {
+            let arguments = notes.neighborhoods.get(c.name)?.next.clone()?;
+            Some(Look {
+                tool: "symbol_neighbors",
+                arguments,
+            })
+        })
+        .collect()
 }
 
 /// The terms again within the files of the best candidates: a listing of the
@@ -150,6 +193,7 @@ fn searches(question: &Question) -> Vec<Look> {
     let mut looks: Vec<Look> = question
         .names
         .iter()
+        .chain(&question.subject)
         .map(|name| search(name.clone(), 20))
         .collect();
     let strong: Vec<&str> = question
@@ -230,7 +274,7 @@ fn neighbors(question: &Question, candidate: &Candidate<'_>) -> Look {
     let direction = match question.intent {
         Intent::Callers | Intent::Where => "incoming",
         Intent::Callees => "outgoing",
-        Intent::What | Intent::How => "both",
+        Intent::What | Intent::How | Intent::File | Intent::Way => "both",
     };
     Look {
         tool: "symbol_neighbors",

@@ -1,5 +1,6 @@
 //! What a question asks, and the terms to look for.
 
+use super::foreign::{Foreign, is_han};
 use super::words::{asks, each_word, stem, weight};
 
 /// Most terms of one question; the rest of a long text adds noise, not aim.
@@ -20,6 +21,10 @@ pub(super) enum Intent {
     Callers,
     /// What something calls or uses.
     Callees,
+    /// The file of something.
+    File,
+    /// By which calls one symbol leads to another.
+    Way,
 }
 
 /// One word to look for.
@@ -36,11 +41,18 @@ pub(super) struct Term {
 /// A question, taken apart.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Question {
+    /// As asked, up to a length.
+    pub(super) text: String,
     pub(super) intent: Intent,
     /// Names as written in code, in order, such as `ToolCall` or `a::b`.
     pub(super) names: Vec<String>,
     /// Words to look for, the words of `names` included, in order.
     pub(super) terms: Vec<Term>,
+    /// The one word that is asked about, as in `who calls grow`; not in `names`,
+    /// since it may be a word of prose as well.
+    pub(super) subject: Option<String>,
+    /// Both ends of the way that is asked for.
+    pub(super) ends: Option<(String, String)>,
     /// Whether tests are what is asked about.
     pub(super) about_tests: bool,
 }
@@ -50,13 +62,18 @@ impl Question {
     pub(super) fn read(text: &str) -> Question {
         let text: String = text.chars().take(MAX_READ).collect();
         let names = names(&text);
+        let foreign = Foreign::read(&text);
+        let small = |word: &str| match &foreign {
+            Some(foreign) => foreign.asks(word),
+            None => asks(word),
+        };
         let mut terms: Vec<Term> = Vec::new();
         let mut about_tests = false;
         each_word(&text, |word| {
             let stem = stem(word);
             about_tests |= stem == "test";
             let known = terms.iter().any(|term| term.stem == stem);
-            if !asks(word) && !known && word.chars().any(char::is_alphabetic) {
+            if !small(word) && !known && word.chars().any(char::is_alphabetic) {
                 terms.push(Term {
                     weight: weight(word),
                     word: word.to_owned(),
@@ -72,13 +89,106 @@ impl Question {
             order.sort_unstable();
             terms = order.into_iter().map(|i| terms[i].clone()).collect();
         }
+        let ends = ends(&text, &names);
+        let intent = match foreign {
+            _ if ends.is_some() => Intent::Way,
+            Some(foreign) => foreign.intent,
+            None => intent(&text),
+        };
         Question {
-            intent: intent(&text),
+            subject: subject(&text, intent),
+            text,
+            intent,
             names,
             terms,
+            ends,
             about_tests,
         }
     }
+}
+
+/// Both ends in `how does A reach B`, `from A to B` and `A -> B`. At least one of
+/// them has to be written as a name, since much else goes from one thing to another.
+fn ends(text: &str, names: &[String]) -> Option<(String, String)> {
+    const LEADS: &[&str] = &[
+        " reach ",
+        " reaches ",
+        " call ",
+        " get to ",
+        " lead to ",
+        " leads to ",
+        " end up in ",
+        " end up calling ",
+        " arrive at ",
+        " come to ",
+    ];
+    let text = text.trim().trim_end_matches(['?', '.', '!']).trim_end();
+    let lower = text.to_ascii_lowercase();
+    let after = |part: &str| Some(lower.find(part)? + part.len());
+    let split = |from: usize, part: &str| {
+        let at = from + lower.get(from..)?.find(part)?;
+        Some((&text[from..at], &text[at + part.len()..]))
+    };
+    let arrow = || split(0, "->").or_else(|| text.split_once('→'));
+    let how = || {
+        let from = lower
+            .starts_with("how ")
+            .then(|| after(" does ").or_else(|| after(" do ")))??;
+        LEADS.iter().find_map(|part| split(from, part))
+    };
+    let from = || {
+        let starts = lower.starts_with("from ").then_some("from ".len());
+        split(starts.or_else(|| after(" from "))?, " to ")
+    };
+    let (a, b) = arrow().or_else(how).or_else(from)?;
+    let (a, a_is_name) = end(a, names)?;
+    let (b, b_is_name) = end(b, names)?;
+    ((a_is_name || b_is_name) && a != b).then_some((a, b))
+}
+
+/// The name in a phrase, else its only word; and whether it is a name.
+fn end(phrase: &str, names: &[String]) -> Option<(String, bool)> {
+    let words: Vec<&str> = phrase
+        .split_whitespace()
+        .map(|word| {
+            word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_')
+                .trim_end_matches("()")
+        })
+        .filter(|word| !word.is_empty() && !asks(&word.to_lowercase()))
+        .collect();
+    let named = words.iter().find(|w| names.iter().any(|name| name == **w));
+    match (named, words.as_slice()) {
+        (Some(name), _) => Some(((*name).to_owned(), true)),
+        (None, [word]) => Some(((*word).to_owned(), false)),
+        _ => None,
+    }
+}
+
+/// The one word after what asks, when there is but one.
+fn subject(text: &str, intent: Intent) -> Option<String> {
+    const BEFORE: &[&str] = &[
+        "calls", "call", "uses", "use", "invokes", "invoke", "callers", "usages", "users", "is",
+        "does",
+    ];
+    const BESIDE: &[&str] = &[
+        "the", "a", "an", "of", "do", "mean", "for", "function", "method", "class", "type",
+        "struct", "called", "used", "good",
+    ];
+    if !matches!(intent, Intent::Callers | Intent::Callees | Intent::What) {
+        return None;
+    }
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || "?!,".contains(c) || is_han(c))
+        .map(|word| word.trim_matches(['`', '.', '"', '\'', ')', '(']))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let lower = |word: &str| word.to_lowercase();
+    let at = words.iter().position(|w| BEFORE.contains(&&*lower(w)))?;
+    let mut rest = words[at + 1..]
+        .iter()
+        .filter(|w| !BESIDE.contains(&&*lower(w)) && !BEFORE.contains(&&*lower(w)));
+    let only = rest.next()?;
+    rest.next().is_none().then(|| (*only).to_owned())
 }
 
 fn intent(text: &str) -> Intent {
@@ -121,6 +231,11 @@ fn intent(text: &str) -> Intent {
     {
         return Intent::Callees;
     }
+    let asks_file = follows(&["which", "what"], &["file", "files", "module"])
+        || (has("where") && has("configuration") && has("of"));
+    if asks_file {
+        return Intent::File;
+    }
     match first {
         "how" => Intent::How,
         "what" | "explain" | "describe" => Intent::What,
@@ -146,7 +261,7 @@ fn names(text: &str) -> Vec<String> {
             add(quoted);
         }
     }
-    for token in text.split(|c: char| c.is_whitespace() || "`\"',;?!".contains(c)) {
+    for token in text.split(|c: char| c.is_whitespace() || "`\"',;?!".contains(c) || is_han(c)) {
         let called = token.ends_with("()");
         let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != ')');
         let inner_dot = token.trim_end_matches('.').contains('.') && !token.contains("..");
@@ -200,6 +315,10 @@ mod tests {
             ("What is a TurnPlan?", Intent::What),
             ("How are sessions resumed", Intent::How),
             ("session resume", Intent::Where),
+            ("Which file has the default settings?", Intent::File),
+            ("How does run_batch reach `cap`?", Intent::Way),
+            ("from Registry::insert to parse", Intent::Way),
+            ("How do bytes get from client to server?", Intent::How),
         ] {
             assert_eq!(Question::read(text).intent, intent, "{text}");
         }
@@ -217,6 +336,26 @@ mod tests {
             ["ToolName", "core.name.parse"]
         );
         assert_eq!(names("Where is it? Ends with a dot."), [""; 0]);
+    }
+
+    #[test]
+    fn ends_and_subjects_are_told() {
+        let ends = |text| Question::read(text).ends;
+        let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        assert_eq!(
+            ends("How does ExecuteC reach the preRun?"),
+            pair("ExecuteC", "preRun")
+        );
+        assert_eq!(ends("way from `a::b` to park"), pair("a::b", "park"));
+        assert_eq!(
+            ends("Flask.wsgi_app -> make_response"),
+            pair("Flask.wsgi_app", "make_response")
+        );
+        assert_eq!(ends("How does a task retry itself?"), None);
+        let subject = |text| Question::read(text).subject;
+        assert_eq!(subject("Who calls grow?").as_deref(), Some("grow"));
+        assert_eq!(subject("What is a Context?").as_deref(), Some("Context"));
+        assert_eq!(subject("What is a prepared request?"), None);
     }
 
     #[test]

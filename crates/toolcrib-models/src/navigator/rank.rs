@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use toolcrib_vectors::Table;
+
 use super::notes::{Notes, Place, Symbol};
 use super::question::{Intent, Question, Term};
 use super::words::{alike, each_word, prefix, stem};
@@ -35,7 +37,12 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
         #[allow(clippy::cast_precision_loss)]
         let rarity = 1.0 / (1.0 + (1.0 + total as f64 / 8.0).ln());
         // What the repository never says tells nothing apart but by other words.
-        let known = if total == 0 { 0.4 } else { 1.0 };
+        let known = match total {
+            // Beside a name, words of prose that nothing has say nothing.
+            0 if !question.names.is_empty() => 0.0,
+            0 => 0.4,
+            _ => 1.0,
+        };
         Weighed {
             term,
             weight: term.weight * rarity * known,
@@ -105,7 +112,7 @@ const CALLED_GAIN: f64 = 0.1;
 const MOST_GAIN: f64 = 0.8;
 
 /// Stems of one field.
-fn stems(text: &str) -> BTreeSet<String> {
+pub(super) fn stems(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     each_word(text, |word| {
         found.insert(stem(word));
@@ -132,6 +139,19 @@ fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
         return 0.5;
     }
     0.0
+}
+
+/// The share of the terms' weight that a field has.
+pub(super) fn share(terms: &[Weighed<'_>], field: &BTreeSet<String>) -> f64 {
+    let all: f64 = terms.iter().map(|t| t.weight).sum();
+    let has: f64 = terms.iter().map(|t| t.weight * met(t.term, field)).sum();
+    if all > 0.0 { has / all } else { 0.0 }
+}
+
+/// How near two texts are in meaning, 0 to 1.
+fn meaning(asked: &str, said: &str) -> f64 {
+    let table = Table::builtin();
+    f64::from(table.embed(asked).similarity(&table.embed(said))).max(0.0)
 }
 
 fn joined(lines: &BTreeMap<u32, String>) -> String {
@@ -221,10 +241,7 @@ fn judge<'n>(
     };
     // One sentence or name that has most of the question says it; words strewn
     // over a long body may not.
-    let share = |field: &BTreeSet<String>| {
-        let has: f64 = terms.iter().map(|t| t.weight * met(t.term, field)).sum();
-        if all > 0.0 { has / all } else { 0.0 }
-    };
+    let share = |field: &BTreeSet<String>| share(terms, field);
     let mut owned = own.clone();
     owned.extend(stems(owner(name)));
     let mut together = share(&owned).max(share(&doc));
@@ -232,6 +249,15 @@ fn judge<'n>(
         together = together.max(0.9 * share(&stems(line)));
     }
     let mut score = sum * (0.5 + 0.5 * coverage) * (1.0 + 0.3 * purity) * (0.8 + 0.5 * together);
+    if question.names.is_empty() && question.subject.is_none() {
+        let said = format!(
+            "{} {bare_name}. {} {}",
+            owner(name),
+            symbol.doc,
+            joined(&symbol.texts)
+        );
+        score *= 1.0 + knob(0, 1.0) * meaning(&question.text, &said);
+    }
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
     score *= length_prior(question, &symbol.kind, lines);
     score *= 1.0 + 0.12 * centrality(notes, name);
@@ -245,7 +271,7 @@ fn judge<'n>(
 }
 
 /// 1 when the question writes this very name, less for its last part alone.
-fn named(question: &Question, name: &str) -> f64 {
+pub(super) fn named(question: &Question, name: &str) -> f64 {
     let full = name.replace("::", ".");
     let value = question.names.iter().map(|asked| {
         let asked = asked.replace("::", ".");
@@ -262,7 +288,21 @@ fn named(question: &Question, name: &str) -> f64 {
             0.0
         }
     });
-    value.fold(0.0, f64::max)
+    // A word alone may be prose, unless who calls it is asked.
+    let whole = match question.intent {
+        Intent::Callers | Intent::Callees => 1.0,
+        _ => 0.3,
+    };
+    let subject = question.subject.as_ref().map_or(0.0, |subject| {
+        if bare(name) == subject {
+            whole
+        } else if bare(name).eq_ignore_ascii_case(subject) {
+            whole * 0.8
+        } else {
+            0.0
+        }
+    });
+    value.fold(subject, f64::max)
 }
 
 fn kind_prior(question: &Question, kind: &str) -> f64 {
@@ -300,31 +340,49 @@ fn length_prior(question: &Question, kind: &str, lines: u32) -> f64 {
     }
 }
 
-fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
+/// Tests, examples and what is built count less than the product's sources.
+pub(super) fn path_prior(question: &Question, path: &str, kind: &str) -> f64 {
     if question.about_tests || kind == "test" {
         return 1.0;
     }
     let aside = |part: &str| {
         matches!(
-            part,
+            part.trim_matches('_'),
             "test"
                 | "tests"
                 | "testing"
+                | "testdata"
+                | "spec"
+                | "specs"
                 | "example"
                 | "examples"
                 | "bench"
                 | "benches"
+                | "benchmarks"
                 | "docs"
                 | "fixtures"
                 | "testkit"
                 | "demo"
         ) || part.starts_with("test_")
-            || part.ends_with("_test.py")
-            || part == "tests.rs"
-            || part == "conftest.py"
     };
-    if path.split('/').any(aside) {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
+    let tests = stem.ends_with("_test")
+        || stem.ends_with("_tests")
+        || stem.ends_with("Test")
+        || stem.ends_with("Tests")
+        || stem == "tests"
+        || stem == "conftest"
+        || file.contains(".test.")
+        || file.contains(".spec.")
+        || file.contains("-spec.");
+    // What a package ships built stands beside its sources.
+    let first = path.split('/').next().unwrap_or("");
+    let built = matches!(first, "build" | "dist" | "out" | "t");
+    if tests || built || path.split('/').any(aside) {
         0.25
+    } else if file.ends_with(".d.ts") {
+        0.7
     } else {
         1.0
     }
@@ -375,4 +433,16 @@ pub(super) fn telling_lines(
         start,
         end,
     })
+}
+
+pub(super) fn knob(at: usize, default: f64) -> f64 {
+    static KNOBS: std::sync::OnceLock<Vec<f64>> = std::sync::OnceLock::new();
+    KNOBS
+        .get_or_init(|| {
+            let text = std::env::var("NAVK").unwrap_or_default();
+            text.split(',').filter_map(|t| t.parse().ok()).collect()
+        })
+        .get(at)
+        .copied()
+        .unwrap_or(default)
 }

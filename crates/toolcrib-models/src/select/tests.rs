@@ -20,8 +20,9 @@ fn id(text: &str, env: &Env<'_>) -> String {
 }
 
 fn address(text: &str, env: &Env<'_>) -> String {
-    let options = ModelSpec::parse(text).unwrap().options(env).unwrap();
-    options.unwrap().base_url
+    let spec = ModelSpec::parse(text).unwrap();
+    let target = spec.target(Profiles::shipped(), env).unwrap();
+    target.unwrap().base_url
 }
 
 #[test]
@@ -75,20 +76,12 @@ fn what_cannot_be_reached_says_what_can() {
         assert_eq!(id(text, &none), format!("Unsupported: {expected}"));
     };
     check(
-        "anthropic:claude",
-        "this build speaks only OpenAI-style chat, not anthropic; reach its models as openrouter:anthropic/NAME",
-    );
-    check(
-        "gemini:flash",
-        "this build speaks only OpenAI-style chat, not gemini; reach its models as openrouter:google/NAME",
-    );
-    check(
         "acp:agent",
-        "this build speaks only OpenAI-style chat, not acp; reach the agent's model as openrouter:VENDOR/NAME",
+        "this build does not speak acp; reach the agent's model under its provider's name",
     );
     check(
         "local:model.gguf",
-        "this build speaks only OpenAI-style chat, not local; serve the model with llama.cpp or Ollama and name it http://127.0.0.1:8080/v1#NAME or ollama:NAME",
+        "this build does not speak local; serve the model with llama.cpp or Ollama and name it http://127.0.0.1:8080/v1#NAME or ollama:NAME",
     );
     check(
         "olama:m",
@@ -96,7 +89,7 @@ fn what_cannot_be_reached_says_what_can() {
     );
     check(
         "gpt-5-mini",
-        "there is no provider \"gpt-5-mini\"; write openai:NAME, openrouter:VENDOR/NAME, ollama:NAME, script:FILE, builtin:navigator or http://HOST/v1#NAME",
+        "there is no provider \"gpt-5-mini\"; write anthropic:NAME, gemini:NAME, llamacpp:NAME, lmstudio:NAME, ollama:NAME, openai:NAME, openrouter:VENDOR/NAME, vllm:NAME, script:FILE, builtin:navigator or http://HOST/v1#NAME",
     );
     check("openai:", "a name is missing: write openai:NAME");
     check("openai", "a name is missing: write openai:NAME");
@@ -133,9 +126,51 @@ fn p36_hints_and_specs_show_no_secret() {
         format!("{spec:?} {spec}"),
         "http://host/v1#m http://host/v1#m"
     );
-    let options = spec
-        .options(&env(&[("TOOLCRIB_API_KEY", "sk-hunter2")]))
-        .unwrap()
-        .unwrap();
-    assert!(!format!("{options:?}").contains("hunter2"), "{options:?}");
+    let keys = env(&[("TOOLCRIB_API_KEY", "sk-hunter2")]);
+    let target = spec.target(Profiles::shipped(), &keys).unwrap().unwrap();
+    assert!(!format!("{:?}", target.key).contains("hunter2"));
+    assert_eq!(target.shown_url(), "http://host/v1");
+}
+
+#[test]
+fn each_provider_of_the_table_builds_with_its_wire() {
+    let keys = env(&[
+        ("OPENAI_API_KEY", "k"),
+        ("ANTHROPIC_API_KEY", "k"),
+        ("GEMINI_API_KEY", "k"),
+    ]);
+    let wire = |text: &str, env: &Env<'_>| {
+        let spec = ModelSpec::parse(text).unwrap();
+        assert_eq!(id(text, env), text);
+        let target = spec.target(Profiles::shipped(), env).unwrap().unwrap();
+        target.wire()
+    };
+    assert_eq!(
+        wire("anthropic:claude-sonnet-4-5", &keys),
+        WireName::Messages
+    );
+    assert_eq!(wire("gemini:gemini-2.5-flash", &keys), WireName::Gemini);
+    assert_eq!(wire("openai:gpt-5", &keys), WireName::Responses);
+    assert_eq!(wire("llamacpp:m", &none), WireName::Chat);
+    assert_eq!(wire("vllm:m", &none), WireName::Chat);
+    assert_eq!(wire("lmstudio:m", &none), WireName::Chat);
+    let proxy = env(&[("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")]);
+    assert_eq!(wire("openai:gpt-5", &proxy), WireName::Chat);
+    let model = ModelSpec::parse("anthropic:claude-sonnet-4-5").unwrap();
+    let model = model.build(&keys).unwrap();
+    assert_eq!(model.profile().load_route, LoadRoute::Native);
+    assert_eq!(model.profile().output_limit, Some(64_000));
+}
+
+#[test]
+fn addresses_on_this_machine_are_known_as_such() {
+    for (url, local) in [
+        ("http://127.0.0.1:8080/v1", true),
+        ("http://me:pw@localhost/v1", true),
+        ("http://[::1]:80", true),
+        ("http://127.0.0.1.example.com", false),
+        ("https://api.openai.com/v1", false),
+    ] {
+        assert_eq!(is_local(url), local, "{url}");
+    }
 }

@@ -17,6 +17,7 @@ impl<'s> Reader<'_, 's> {
         while let Some(inner) = right.filter(|r| kind(*r) == K::Assignment) {
             right = inner.child_by_field_name("right");
         }
+        self.routes_assigned(left, right);
         let declared = node
             .child_by_field_name("type")
             .map(|ty| self.terms.ty(self.b, ty));

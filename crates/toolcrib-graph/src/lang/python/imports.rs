@@ -92,6 +92,7 @@ impl<'s> Reader<'_, 's> {
     ) {
         let shown = crate::facts::one_line(shown, 240);
         let exported = is_public(bound);
+        self.routes_import(&path, bound);
         let def = self.b.add(NewDef {
             kind: NodeKind::Import,
             name: bound,

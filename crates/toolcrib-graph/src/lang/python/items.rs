@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
+use super::routes::Routes;
 use super::terms::{Terms, builtin_value};
 use super::{K, kind};
 use crate::facts::{Builder, DefIx, Flags, ListRange, NewDef, Sym, Term, TermId, TypeParam, span};
@@ -31,6 +32,7 @@ pub(super) struct Reader<'b, 's> {
     pub(super) docstrings: FxHashSet<usize>,
     /// The `E as name` of the `except` entered last.
     pub(super) exception: usize,
+    pub(super) routes: Routes,
 }
 
 /// Where the names of a pattern are visible.
@@ -65,6 +67,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
         callee: 0,
         docstrings,
         exception: 0,
+        routes: Routes::default(),
     };
     walk(root, |node, field| reader.enter(node, field));
 }
@@ -168,6 +171,7 @@ impl<'s> Reader<'_, 's> {
             if kind(decorator) != K::Decorator {
                 continue;
             }
+            self.routes_decorator(decorator);
             let text = self.b.text(decorator).trim_start_matches(['@', ' ']);
             let head = text.split('(').next().unwrap_or(text).trim();
             match head.rsplit('.').next().unwrap_or(head) {
@@ -213,6 +217,7 @@ impl<'s> Reader<'_, 's> {
             }
         }
         let def = self.define(node, body, node_kind, text);
+        self.routes_answered(def);
         let bases = self.b.list(&bases);
         let params = self.type_params(node);
         let def_mut = self.b.def_mut(def);
@@ -238,6 +243,7 @@ impl<'s> Reader<'_, 's> {
             (false, false) => NodeKind::Function,
         };
         let def = self.define(node, body, node_kind, text);
+        self.routes_answered(def);
         let mut flags = decorators.unwrap_or_default();
         if self.b.source[node.start_byte()..].starts_with("async") {
             flags.set(Flags::ASYNC);
@@ -336,6 +342,10 @@ impl<'s> Reader<'_, 's> {
             }
             let mut value = match ty {
                 Some(ty) => {
+                    if kind(name) == K::Identifier {
+                        let sym = self.b.node_name(name);
+                        self.routes_declared(sym, ty);
+                    }
                     let ty = self.terms.ty(self.b, ty);
                     self.b.term(Term::Inst(ty))
                 }
@@ -465,6 +475,7 @@ impl<'s> Reader<'_, 's> {
             _ => self.b.owned_name(""),
         };
         self.b.call(node, function, sym, callee);
+        self.routes_call(node);
         self.callee = function.id();
     }
 

@@ -19,6 +19,7 @@ impl<'s> Reader<'_, 's> {
         let Some(pattern) = node.child_by_field_name("pattern") else {
             return;
         };
+        self.routes_let(node);
         let value = self.declared_or(node, "value");
         let visible = Visible {
             at: node.end_byte() as u32,

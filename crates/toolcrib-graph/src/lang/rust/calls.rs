@@ -1,12 +1,9 @@
 //! Call sites, those inside the arguments of macros included.
 
-use std::ops::ControlFlow;
-
-use tree_sitter::{Node, ParseOptions, Parser, Range};
+use tree_sitter::Node;
 
 use super::items::Reader;
 use super::{K, kind};
-use crate::lang::walk;
 
 /// Macros whose arguments are expressions, read again as such.
 const EXPRESSION_MACROS: &[&str] = &[
@@ -27,6 +24,7 @@ const EXPRESSION_MACROS: &[&str] = &[
     "format",
     "format_args",
     "info",
+    "join",
     "log",
     "matches",
     "panic",
@@ -36,6 +34,7 @@ const EXPRESSION_MACROS: &[&str] = &[
     "todo",
     "trace",
     "try",
+    "try_join",
     "unimplemented",
     "unreachable",
     "vec",
@@ -46,14 +45,13 @@ const EXPRESSION_MACROS: &[&str] = &[
 
 /// Macros inside the arguments of macros, followed this deep.
 const MAX_MACRO_DEPTH: u32 = 6;
-/// Argument lists longer than this are not read again.
-const MAX_MACRO_BYTES: usize = 16 * 1024;
 
 impl<'s> Reader<'_, 's> {
     pub(super) fn call(&mut self, node: Node<'_>) {
         let Some(function) = node.child_by_field_name("function") else {
             return;
         };
+        self.routes_call(node);
         let callee = self.terms.callee(self.b, function);
         let mut plain = function;
         if kind(plain) == K::GenericFunction
@@ -100,77 +98,20 @@ impl<'s> Reader<'_, 's> {
         let last = name.child_by_field_name("name").unwrap_or(name);
         let sym = self.b.node_name(last);
         self.b.macro_call(node, name, sym, term);
-        if EXPRESSION_MACROS.binary_search(&self.b.text(last)).is_ok()
-            && self.macro_depth < MAX_MACRO_DEPTH
-        {
-            let count = node.named_child_count() as u32;
-            let tree = (0..count)
-                .filter_map(|i| node.named_child(i))
-                .find(|child| kind(*child) == K::TokenTree);
-            if let Some(tree) = tree {
-                self.read_arguments(tree);
-            }
-        }
-    }
-
-    /// Reads the arguments of a macro as the expressions they are.
-    pub(super) fn read_arguments(&mut self, tokens: Node<'_>) {
-        if tokens.byte_range().len() > MAX_MACRO_BYTES || tokens.named_child_count() == 0 {
+        if self.macro_depth >= MAX_MACRO_DEPTH {
             return;
         }
-        let mut parser = match self.parser.take() {
-            Some(parser) => parser,
-            None => {
-                let mut parser = Parser::new();
-                if parser
-                    .set_language(&tree_sitter_rust::LANGUAGE.into())
-                    .is_err()
-                {
-                    return;
-                }
-                parser
-            }
-        };
-        let range = Range {
-            start_byte: tokens.start_byte(),
-            end_byte: tokens.end_byte(),
-            start_point: tokens.start_position(),
-            end_point: tokens.end_position(),
-        };
-        let tree = parser.set_included_ranges(&[range]).ok().and_then(|()| {
-            let source = self.b.source.as_bytes();
-            let mut steps = 0u32;
-            let mut progress = |_: &tree_sitter::ParseState| {
-                steps += 1;
-                if steps > 1_000 {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            };
-            parser.parse_with_options(
-                &mut |at, _| source.get(at..).unwrap_or(&[]),
-                None,
-                Some(ParseOptions::new().progress_callback(&mut progress)),
-            )
-        });
-        if tree.is_none() {
-            parser.reset();
-        }
-        self.parser = Some(parser);
-        let Some(tree) = tree else {
+        let count = node.named_child_count() as u32;
+        let tokens = (0..count)
+            .filter_map(|i| node.named_child(i))
+            .find(|child| kind(*child) == K::TokenTree);
+        let Some(tokens) = tokens else {
             return;
         };
-        // Node numbers are those of the tree; both are put back afterwards.
-        let terms = std::mem::take(&mut self.terms);
-        let passed = std::mem::take(&mut self.passed);
-        let callees = std::mem::take(&mut self.callees);
-        self.macro_depth += 1;
-        walk(tree.root_node(), |node, field| self.enter(node, field));
-        self.macro_depth -= 1;
-        self.terms.forget();
-        self.terms = terms;
-        self.passed = passed;
-        self.callees = callees;
+        if EXPRESSION_MACROS.binary_search(&self.b.text(last)).is_ok() {
+            self.read_arguments(tokens);
+        } else if self.b.text(tokens).starts_with('{') {
+            self.read_items(tokens);
+        }
     }
 }

@@ -79,7 +79,9 @@ impl<'s> Reader<'_, 's> {
             .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
             .next()
             .unwrap_or("");
-        match head.rsplit("::").next().unwrap_or(head) {
+        let name = head.rsplit("::").next().unwrap_or(head);
+        self.routes_attribute(node, name, inner);
+        match name {
             "test" | "rstest" | "test_case" | "quickcheck" | "wasm_bindgen_test" => {
                 self.attributes.test = true;
             }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use tree_sitter::{Node, Parser};
 
 use super::patterns::{Visible, bind};
+use super::routes::Routes;
 use super::terms::Terms;
 use super::{K, kind};
 use crate::facts::{Builder, DefIx, Flags, ListRange, NewDef, Sym, Term, TermId, TypeParam, span};
@@ -15,6 +16,7 @@ use crate::model::{NodeKind, Span, TextKind};
 pub(super) struct Attributes {
     pub(super) test: bool,
     pub(super) path: Option<String>,
+    pub(super) routes: Vec<DefIx>,
 }
 
 pub(super) struct Reader<'b, 's> {
@@ -32,9 +34,11 @@ pub(super) struct Reader<'b, 's> {
     pub(super) callees: Vec<usize>,
     pub(super) macro_depth: u32,
     pub(super) parser: Option<Parser>,
+    pub(super) routes: Routes,
 }
 
 pub(super) fn read<'s>(root: Node<'_>, b: &mut Builder<'s>) {
+    let routes = Routes::new(b.source);
     let mut reader = Reader {
         b,
         terms: Terms::default(),
@@ -46,8 +50,10 @@ pub(super) fn read<'s>(root: Node<'_>, b: &mut Builder<'s>) {
         callees: Vec::new(),
         macro_depth: 0,
         parser: None,
+        routes,
     };
     walk(root, |node, field| reader.enter(node, field));
+    reader.routes_reached(u32::MAX);
     reader.flush_docs(DefIx::ROOT);
 }
 
@@ -55,6 +61,7 @@ impl<'s> Reader<'_, 's> {
     pub(super) fn enter(&mut self, node: Node<'_>, field: Option<&str>) -> bool {
         let start = node.start_byte() as u32;
         self.b.pass(start);
+        self.routes_reached(start);
         while self.blocks.last().is_some_and(|end| *end <= start) {
             self.blocks.pop();
         }
@@ -295,6 +302,7 @@ impl<'s> Reader<'_, 's> {
         let Some(def) = self.define(node, node_kind, body) else {
             return;
         };
+        self.routes_answered(def);
         let takes_self = node.child_by_field_name("parameters").is_some_and(|p| {
             p.named_child(0)
                 .is_some_and(|first| match super::kind(first) {

@@ -358,9 +358,9 @@ fn what_was_rendered_once_is_not_rendered_again() {
         cache.get_or_render(key, || panic!("{key} was not kept"))
     };
     again(&plan.rendered, "chat.system");
-    again(&plan.rendered, "chat.tools");
+    again(&plan.rendered, "chat.tools.local");
     for spec in plan.tools() {
-        again(&spec.rendered, "chat.spec");
+        again(&spec.rendered, "chat.spec.local");
     }
     for item in history.items() {
         let key = match &***item {

@@ -1,0 +1,123 @@
+//! L16, L18 through a whole run: the session keeps whole results and no secrets.
+
+use std::sync::Arc;
+
+use toolcrib_agent::{Agent, Event};
+use toolcrib_core::{Block, Finish, RawJson, Registry};
+use toolcrib_dispatch::Redactor;
+use toolcrib_session::{DiskSpill, Meta, Row, Session, SessionLog};
+use toolcrib_testkit::scripted::Turn;
+use toolcrib_testkit::tools::FakeTool;
+
+use crate::support::*;
+
+const KEY: &str = "s3cr3t-value-of-a-key";
+
+#[tokio::test]
+async fn l18_p36_a_server_that_echoes_the_key_gets_it_into_nothing() {
+    let (front, back) = KEY.split_at(9);
+    let model = model([
+        Turn::blocks(
+            [
+                text("the key is "),
+                text(front),
+                text(back),
+                text(" indeed"),
+                Block::Reasoning {
+                    text: format!("hm {KEY}").into(),
+                    raw: Some(RawJson(format!("{{\"thought\":\"{KEY}\"}}").into())),
+                },
+                call("a", "lookup", &format!("{{\"q\":\"{KEY}\"}}")),
+            ],
+            Finish::ToolCalls,
+        ),
+        Turn::text(format!("It is {KEY}.")),
+    ]);
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
+    let kept = Kept::default();
+    let agent = agent(&model)
+        .redact(Redactor::standard().with_secret(KEY))
+        .session(log.clone())
+        .sink(Arc::new(kept.clone()))
+        .build()
+        .unwrap();
+    let outcome = agent.run("What is the key?").await;
+    assert_eq!(outcome.answer().unwrap(), "It is [redacted].");
+    let session = std::fs::read_to_string(log.path()).unwrap();
+    let events: String = kept.all().iter().map(Event::to_json).collect();
+    let requests = format!("{:?}", model.requests());
+    for place in [&session, &events, &requests] {
+        assert!(place.contains("[redacted]"), "{place}");
+        assert!(!place.contains(KEY), "{place}");
+    }
+    let shown: String = kept
+        .all()
+        .iter()
+        .filter_map(|event| match event {
+            Event::Text { text } => Some(text.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(shown, "the key is [redacted] indeedIt is [redacted].");
+}
+
+#[tokio::test]
+async fn l16_a_cut_result_is_kept_beside_the_session_and_the_model_reads_on() {
+    let whole: String = (0..9_000).map(|n| format!("line {n}\n")).collect();
+    let mut registry = Registry::new();
+    registry
+        .insert(Arc::new(FakeTool::fixed("dump", &whole)))
+        .unwrap();
+    let handle = toolcrib_core::spill_handle(&whole);
+    let read = format!(r#"{{"id":"{handle}","grep":"line 5000"}}"#);
+    let model = model([
+        Turn::calls([("dump", "{}")]),
+        Turn::calls([("read_result", read.as_str())]),
+        Turn::text("found"),
+    ]);
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
+    let agent = Agent::builder(model.clone())
+        .tools(registry)
+        .session(log.clone())
+        .build()
+        .unwrap();
+    assert!(agent.run("Go.").await.answer().is_some());
+    let requests = model.requests();
+    let names: Vec<_> = requests[0].tools.iter().map(|name| &**name).collect();
+    assert_eq!(names, ["dump", "read_result"]);
+    let cut = joined(match &requests[1].messages[2] {
+        toolcrib_core::Message::Tool(result) => &result.content,
+        other => panic!("{other:?}"),
+    });
+    assert!(
+        cut.contains(&format!(r#"read_result {{"id":"{handle}","offset":"#)),
+        "{cut}"
+    );
+    let found = transcript(&requests[2].messages[4..5]);
+    assert!(found.contains(": line 5000\n[1 match"), "{found}");
+    // The session says where the whole of it is.
+    let session = Session::read(log.path()).unwrap();
+    let spilled: Vec<_> = session
+        .entries()
+        .iter()
+        .filter_map(|entry| match &entry.row {
+            Row::ToolResult(row) => row.spill.clone(),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(spilled, std::slice::from_ref(&handle));
+    let file = DiskSpill::beside(log.path()).dir().join(&*handle);
+    assert_eq!(std::fs::read_to_string(file).unwrap(), whole);
+}
+
+#[tokio::test]
+async fn a_run_without_tools_has_no_reader_of_results() {
+    let model = model([Turn::text("7")]);
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
+    let agent = Agent::builder(model.clone()).session(log).build().unwrap();
+    assert!(agent.run("Go.").await.answer().is_some());
+    assert!(model.requests()[0].tools.is_empty());
+}

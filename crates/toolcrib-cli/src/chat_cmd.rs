@@ -1,0 +1,291 @@
+//! `toolcrib chat`: a conversation on the loop that `ask` runs on.
+
+mod command;
+mod input;
+mod stream;
+
+use std::sync::Arc;
+
+use toolcrib_agent::{Agent, Outcome, Sink};
+use toolcrib_core::{CancellationToken, Cost, History, Mode, Model, Registry, Usage, Visibility};
+use toolcrib_graph::Lookup;
+use toolcrib_session::{Session, SessionLog};
+use toolcrib_surface::{SurfacePolicy, SurfaceState};
+
+use crate::args::{AskArgs, ChatArgs, Format};
+use crate::ask::{self, spent};
+use crate::exit::{CliError, Status};
+use crate::place::Workspace;
+use crate::session_cmd;
+use crate::signals::Signals;
+use crate::terminal::{print, say};
+use crate::{model, snapshot};
+
+use command::{COMMANDS, Line};
+use input::{Input, Read};
+use stream::Stream;
+
+/// Talks until the end of input.
+pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
+    let ask = &args.ask;
+    if ask.format == Format::Json {
+        return Err(CliError::usage(
+            "a chat prints text; `toolcrib ask --format json` prints events",
+        ));
+    }
+    let workspace = Workspace::open(&ask.place, ask.quiet)?;
+    let model = model::choose(
+        ask.model.as_deref(),
+        &workspace.config,
+        &workspace.places,
+        ask.quiet,
+    )?;
+    let loaded = snapshot::load(&workspace)?;
+    let registry = Arc::new(ask::registry(&loaded.lookup, &ask.tools, ask.quiet)?);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::failed(format!("cannot start: {error}")))?;
+    let mut input = Input::open(workspace.places.state.as_deref());
+    if input.is_editor() && !ask.quiet {
+        say(&format!(
+            "{} answers about {}; /help shows the commands",
+            model.profile().id,
+            workspace.root.display()
+        ));
+    }
+    let mut chat = Chat {
+        args: ask,
+        workspace: &workspace,
+        lookup: Arc::clone(&loaded.lookup),
+        registry,
+        stream: Arc::new(Stream::new(ask.quiet)),
+        model,
+        session: None,
+        history: History::new(),
+        surface: SurfaceState::default(),
+        usage: Usage::default(),
+        cost: None,
+        last: Status::Success,
+    };
+    if !ask.question.is_empty() {
+        let first = ask.question.join(" ");
+        runtime.block_on(chat.say(&first))?;
+    }
+    loop {
+        match input.read()? {
+            Read::End => break,
+            Read::Interrupted => say("/quit leaves"),
+            Read::Line(line) => {
+                let line = command::parse(&line);
+                if line == Line::Quit {
+                    break;
+                }
+                // A command that cannot be carried out ends nothing.
+                if let Err(error) = runtime.block_on(chat.obey(line)) {
+                    say(&format!("toolcrib: {error}"));
+                    chat.last = Status::Failure;
+                }
+            }
+        }
+    }
+    let last = chat.last;
+    drop(chat);
+    runtime.shutdown_background();
+    // A person has seen each end; a pipe learns of the last one.
+    Ok(if input.is_editor() {
+        Status::Success
+    } else {
+        last
+    })
+}
+
+struct Chat<'a> {
+    args: &'a AskArgs,
+    workspace: &'a Workspace,
+    lookup: Arc<Lookup>,
+    registry: Arc<Registry>,
+    stream: Arc<Stream>,
+    model: Arc<dyn Model>,
+    session: Option<SessionLog>,
+    history: History,
+    surface: SurfaceState,
+    usage: Usage,
+    cost: Option<Cost>,
+    last: Status,
+}
+
+impl Chat<'_> {
+    async fn obey(&mut self, line: Line) -> Result<(), CliError> {
+        match line {
+            Line::Blank | Line::Quit => Ok(()),
+            Line::Say(text) => self.say(&text).await,
+            Line::Help => {
+                for (form, what) in COMMANDS {
+                    say(&format!("{form:<16} {what}"));
+                }
+                say(
+                    "A line that ends with \\ goes on in the next one; // begins a message with a slash.",
+                );
+                Ok(())
+            }
+            Line::Tools => self.tools(),
+            Line::Model(None) => {
+                say(&self.model.profile().id);
+                Ok(())
+            }
+            Line::Model(Some(wanted)) => {
+                self.model = model::choose(
+                    Some(&wanted),
+                    &self.workspace.config,
+                    &self.workspace.places,
+                    true,
+                )?;
+                say(&format!("{} answers from now on", self.model.profile().id));
+                Ok(())
+            }
+            Line::Cost => {
+                let sum = spent(&self.usage, self.cost.as_ref());
+                say(&sum.unwrap_or_else(|| "no reply reported tokens or money".to_owned()));
+                Ok(())
+            }
+            Line::Calls => {
+                print(&self.stream.calls());
+                Ok(())
+            }
+            Line::Fork => self.fork(),
+            Line::Resume(said) => self.resume(&said),
+            Line::Unknown(word, nearest) => {
+                say(&format!("there is no /{word}; did you mean {nearest}?"));
+                Ok(())
+            }
+            Line::Lacks(form) => {
+                say(&format!("write {form}"));
+                Ok(())
+            }
+        }
+    }
+
+    fn agent(&self, cancel: &CancellationToken) -> Result<Agent, CliError> {
+        let mode = if self.args.tools.is_empty() {
+            Mode::Plan
+        } else {
+            Mode::Auto
+        };
+        let mut builder = Agent::builder(Arc::clone(&self.model))
+            .tools(Arc::clone(&self.registry))
+            .visibility(Visibility {
+                mode,
+                ..Visibility::default()
+            })
+            .surface(SurfacePolicy::default())
+            .system(ask::SYSTEM)
+            .budget(ask::budget(self.args, self.workspace)?)
+            .sink(Arc::clone(&self.stream) as Arc<dyn Sink>)
+            .cancel(cancel.clone());
+        if let Some(log) = &self.session {
+            builder = builder.session(log.clone());
+        }
+        builder.build().map_err(CliError::failed)
+    }
+
+    async fn say(&mut self, text: &str) -> Result<(), CliError> {
+        if self.session.is_none() {
+            self.session = ask::session(self.args, self.workspace, &*self.model, text)?;
+        }
+        self.stream.begin();
+        let cancel = CancellationToken::new();
+        let agent = self.agent(&cancel)?;
+        let answer = ask::answer(Arc::clone(&self.lookup));
+        let run = agent.begin_from(
+            self.history.clone(),
+            self.surface.clone(),
+            text,
+            answer.format(),
+        );
+        let mut signals = Signals::listen();
+        let interrupt = tokio::spawn(async move {
+            signals.next().await;
+            cancel.cancel();
+            signals.next().await;
+            std::process::exit(130);
+        });
+        let outcome = agent.drive(run, &answer).await;
+        interrupt.abort();
+        if let Outcome::Answered { answer, .. } = &outcome {
+            for fault in answer.faults() {
+                say(&format!("  unverified: {fault}"));
+            }
+        }
+        if let Some(reason) = outcome.reason() {
+            say(&format!("toolcrib: {reason}"));
+        }
+        self.last = ask::status(&outcome);
+        let report = outcome.report();
+        self.history = report.history.clone();
+        self.surface = report.surface.clone();
+        self.usage.add(&report.usage);
+        self.cost = match (self.cost, report.cost) {
+            (Some(a), Some(b)) => Some(Cost {
+                usd: a.usd + b.usd,
+                partial: a.partial || b.partial,
+                estimated: a.estimated || b.estimated,
+            }),
+            (a, b) => a.or(b),
+        };
+        Ok(())
+    }
+
+    fn tools(&self) -> Result<(), CliError> {
+        let agent = self.agent(&CancellationToken::new())?;
+        for spec in agent.plan().tools() {
+            print(&format!(
+                "{}  {}\n",
+                spec.name,
+                first_line(&spec.description)
+            ));
+        }
+        for name in self.surface.loaded() {
+            print(&format!("{name}  loaded\n"));
+        }
+        let sent = agent.plan().tools().len();
+        let deferred = self.registry.iter().count().saturating_sub(sent);
+        if deferred > 0 {
+            say(&format!("{deferred} more can be searched for and loaded"));
+        }
+        Ok(())
+    }
+
+    fn fork(&mut self) -> Result<(), CliError> {
+        let Some(log) = &self.session else {
+            return Err(CliError::failed("nothing was said yet"));
+        };
+        let from = Session::read(log.path()).map_err(CliError::failed)?;
+        let store = session_cmd::store()?;
+        let log = store.fork(&from, None).map_err(CliError::failed)?;
+        say(&format!("going on in {}", log.meta().id));
+        self.session = Some(log);
+        Ok(())
+    }
+
+    fn resume(&mut self, said: &str) -> Result<(), CliError> {
+        let session = session_cmd::read(said)?;
+        let log = SessionLog::open(session.path()).map_err(CliError::failed)?;
+        self.history = session.history();
+        self.surface = SurfaceState::restored(session.activated());
+        let summary = session.summary();
+        self.usage = summary.total.usage;
+        self.cost = summary.total.cost;
+        self.session = Some(log);
+        say(&format!(
+            "going on with {}: {} messages",
+            session.meta().id,
+            self.history.len()
+        ));
+        Ok(())
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,126 @@
+//! Where a chat's lines come from: an editor on a terminal, else plain lines.
+
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+
+use rustyline::error::ReadlineError;
+use rustyline::{DefaultEditor, config::Configurer as _};
+
+use crate::exit::CliError;
+use crate::terminal::say;
+
+/// Longest line of a pipe in bytes.
+const LIMIT: u64 = 128 * 1024;
+/// Lines kept of what was typed.
+const HISTORY: usize = 1_000;
+
+/// What was read.
+pub(super) enum Read {
+    Line(String),
+    /// Interrupted while a line was typed.
+    Interrupted,
+    End,
+}
+
+/// The source of lines.
+pub(super) enum Input {
+    Editor(Box<DefaultEditor>, Option<PathBuf>),
+    Pipe,
+}
+
+impl Input {
+    /// An editor with what was typed in earlier chats where standard input and
+    /// output are a terminal; plain lines elsewhere.
+    pub(super) fn open(state: Option<&Path>) -> Input {
+        if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+            return Input::Pipe;
+        }
+        let Ok(mut editor) = DefaultEditor::new() else {
+            return Input::Pipe;
+        };
+        let _ = editor.set_max_history_size(HISTORY);
+        editor.set_auto_add_history(true);
+        let file = state.map(|state| state.join("chat_history"));
+        if let Some(file) = &file {
+            // There is none before the first chat.
+            let _ = editor.load_history(file);
+        }
+        Input::Editor(Box::new(editor), file)
+    }
+
+    /// Whether a person types.
+    pub(super) fn is_editor(&self) -> bool {
+        matches!(self, Input::Editor(..))
+    }
+
+    /// The next line. One that ends with a backslash goes on in the next.
+    pub(super) fn read(&mut self) -> Result<Read, CliError> {
+        let mut whole = String::new();
+        loop {
+            let prompt = if whole.is_empty() { "> " } else { ". " };
+            let line = match self.line(prompt)? {
+                Read::Line(line) => line,
+                Read::End if !whole.is_empty() => return Ok(Read::Line(whole)),
+                other => return Ok(other),
+            };
+            match line.strip_suffix('\\') {
+                Some(more) => {
+                    whole.push_str(more);
+                    whole.push('\n');
+                }
+                None => {
+                    whole.push_str(&line);
+                    return Ok(Read::Line(whole));
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, prompt: &str) -> Result<Read, CliError> {
+        let failed = |error: &dyn std::fmt::Display| {
+            CliError::failed(format!("cannot read standard input: {error}"))
+        };
+        match self {
+            Input::Editor(editor, _) => match editor.readline(prompt) {
+                Ok(line) => Ok(Read::Line(line)),
+                Err(ReadlineError::Interrupted) => Ok(Read::Interrupted),
+                Err(ReadlineError::Eof) => Ok(Read::End),
+                Err(error) => Err(failed(&error)),
+            },
+            Input::Pipe => {
+                let mut bytes = Vec::new();
+                let read = std::io::stdin()
+                    .lock()
+                    .take(LIMIT)
+                    .read_until(b'\n', &mut bytes)
+                    .map_err(|error| failed(&error))?;
+                if read == 0 {
+                    return Ok(Read::End);
+                }
+                if bytes.last() != Some(&b'\n') && bytes.len() as u64 == LIMIT {
+                    return Err(CliError::usage(format!(
+                        "a line of a chat may have {LIMIT} bytes; put long material into a file of \
+                         the repository and ask about that file"
+                    )));
+                }
+                let line = String::from_utf8_lossy(&bytes);
+                Ok(Read::Line(line.trim_end_matches(['\n', '\r']).to_owned()))
+            }
+        }
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        if let Input::Editor(editor, Some(file)) = self {
+            let kept = file
+                .parent()
+                .map_or(Ok(()), std::fs::create_dir_all)
+                .map_err(ReadlineError::Io)
+                .and_then(|()| editor.save_history(&*file));
+            if let Err(error) = kept {
+                say(&format!("toolcrib: what was typed is not kept: {error}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! `toolcrib doctor`: what keeps models from answering, and what to do about it.
+//!
+//! Each check is one line: what is so, and where it is not well the next step. No key
+//! is ever printed. Nothing that costs is sent without `--probe`.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use toolcrib_core::{
+    Finish, History, Message, Model, ModelError, Request, Schema, ToolChoice, ToolName, ToolSpec,
+    TurnPlan,
+};
+use toolcrib_models::{ModelSpec, Profiles, Reach, Reached, Target};
+
+use crate::args::DoctorArgs;
+use crate::config::Places;
+use crate::exit::{CliError, Status};
+use crate::model::{build, env, profiles, runtime, table_path};
+use crate::place::Workspace;
+use crate::terminal::print;
+
+/// Clocks that differ by more make certificates and signatures fail.
+const SKEW: Duration = Duration::from_secs(300);
+
+/// Runs all checks; the status is failure where something must be done.
+pub(crate) fn run(args: &DoctorArgs) -> Result<Status, CliError> {
+    let mut report = Report::default();
+    report.well(&format!("toolcrib {}", env!("CARGO_PKG_VERSION")));
+    let workspace = Workspace::open(&args.place, true)?;
+    report.well(&format!(
+        "configuration read; repository {}",
+        workspace.root.display()
+    ));
+    let profiles = profiles(&workspace.places)?;
+    files(&workspace.places, &mut report);
+    proxies(&mut report);
+    let chosen = args.model.as_deref().or(workspace.config.model.as_deref());
+    let runtime = runtime()?;
+    runtime.block_on(providers(&profiles, chosen, &mut report));
+    if args.probe {
+        match chosen {
+            None => report
+                .bad("no model to probe: name one with --model, or `model` in the configuration"),
+            Some(name) => match build(name, &workspace.places) {
+                Ok(model) => runtime.block_on(probe(name, model, &mut report)),
+                Err(error) => report.bad(&error.to_string()),
+            },
+        }
+    }
+    print(&report.out);
+    Ok(if report.trouble {
+        Status::Failure
+    } else {
+        Status::Success
+    })
+}
+
+#[derive(Default)]
+struct Report {
+    out: String,
+    trouble: bool,
+}
+
+impl Report {
+    fn line(&mut self, word: &str, text: &str) {
+        self.out.push_str(&format!("{word:<5} {text}\n"));
+    }
+
+    fn well(&mut self, text: &str) {
+        self.line("ok", text);
+    }
+
+    /// Nothing to do unless it is wanted.
+    fn note(&mut self, text: &str) {
+        self.line("note", text);
+    }
+
+    fn bad(&mut self, text: &str) {
+        self.trouble = true;
+        self.line("fix", text);
+    }
+}
+
+fn files(places: &Places, report: &mut Report) {
+    if let Some(table) = table_path(places).filter(|path| path.exists()) {
+        report.well(&format!("models table read: {}", table.display()));
+    }
+    match &places.state {
+        None => report.note("neither XDG_STATE_HOME nor HOME is set; no session is kept"),
+        Some(state) => {
+            let existing = state.ancestors().find(|dir| dir.exists());
+            let writable = existing.is_some_and(|dir| {
+                std::fs::metadata(dir)
+                    .is_ok_and(|meta| meta.is_dir() && !meta.permissions().readonly())
+            });
+            if writable {
+                report.well(&format!("sessions are kept below {}", state.display()));
+            } else {
+                report.bad(&format!(
+                    "sessions cannot be kept below {}; make it writable or set XDG_STATE_HOME",
+                    state.display()
+                ));
+            }
+        }
+    }
+}
+
+fn proxies(report: &mut Report) {
+    for name in ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"] {
+        let lower = name.to_ascii_lowercase();
+        let Some((variable, value)) = [name, lower.as_str()]
+            .iter()
+            .find_map(|name| Some((*name, env(name)?)))
+        else {
+            continue;
+        };
+        // The value may hold a password, so only its form is told.
+        let known = ["http://", "https://", "socks5://", "socks5h://"];
+        let bare = !value.contains("://");
+        if bare || known.iter().any(|scheme| value.starts_with(scheme)) {
+            report.note(&format!(
+                "{variable} is set: remote providers are reached through it, this machine is not"
+            ));
+        } else {
+            report.bad(&format!(
+                "{variable} is no address of a proxy; write it like http://HOST:PORT or unset it"
+            ));
+        }
+    }
+}
+
+async fn providers(profiles: &Profiles, chosen: Option<&str>, report: &mut Report) {
+    let chosen = chosen.and_then(|name| ModelSpec::parse_with(name, profiles).ok());
+    let wanted = match &chosen {
+        Some(ModelSpec::Named { provider, .. }) => Some(provider.as_str()),
+        _ => None,
+    };
+    let mut usable = 0;
+    for (name, _) in profiles.providers() {
+        let Some(target) = Target::named(profiles, name, "", &env) else {
+            continue;
+        };
+        let asked = wanted == Some(name);
+        if let Some(variable) = target.missing_key() {
+            let text = format!("{name}: no key; set {variable} to use it");
+            if asked {
+                report.bad(&text);
+            } else {
+                report.note(&text);
+            }
+            continue;
+        }
+        let answer = Reach::ask(&target).await;
+        usable += usize::from(answer.is_ok());
+        tell(name, &target, answer, asked, report);
+    }
+    if let Some(spec @ ModelSpec::Endpoint { .. }) = &chosen
+        && let Ok(Some(target)) = spec.target(profiles, &env)
+    {
+        let answer = Reach::ask(&target).await;
+        tell(target.id(), &target, answer, true, report);
+    } else if usable == 0 {
+        report.note("no language model is in reach; the built-in navigator answers without one");
+    }
+}
+
+fn tell(
+    name: &str,
+    target: &Target,
+    answer: Result<Reached, ModelError>,
+    asked: bool,
+    report: &mut Report,
+) {
+    let key = match target.key_variable() {
+        Some(variable) if target.has_key() => format!(", {variable} set"),
+        _ => String::new(),
+    };
+    match answer {
+        Ok(reached) => {
+            let count = reached.models.len();
+            report.well(&format!(
+                "{name}: {} answers{key}, {count} models",
+                target.shown_url()
+            ));
+            clock(name, &reached, report);
+        }
+        Err(error) if Reached::is_down(&error) && target.is_local() && !asked => {
+            report.note(&format!("{name}: not running at {}", target.shown_url()));
+        }
+        // Not every server lists its models.
+        Err(error) if error.message.contains("HTTP 404") => report.note(&format!(
+            "{name}: {} answers{key} and lists no models",
+            target.shown_url()
+        )),
+        Err(error) => report.bad(&format!("{name}: {}", error.message)),
+    }
+}
+
+fn clock(name: &str, reached: &Reached, report: &mut Report) {
+    let Some(date) = reached.date else {
+        return;
+    };
+    let now = SystemTime::now();
+    let apart = now
+        .duration_since(date)
+        .or_else(|_| date.duration_since(now))
+        .unwrap_or_default();
+    if apart > SKEW {
+        report.bad(&format!(
+            "this machine's clock and that of {name} are {} minutes apart; set the clock",
+            apart.as_secs() / 60
+        ));
+    }
+}
+
+/// Lets the model call a tool without effect.
+async fn probe(name: &str, model: Arc<dyn Model>, report: &mut Report) {
+    let schema = r#"{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}"#;
+    let (Ok(tool), Ok(schema)) = (ToolName::parse("say"), Schema::parse(schema)) else {
+        return;
+    };
+    let spec = ToolSpec::new(tool, "Says one word aloud.", schema);
+    let plan = TurnPlan::new(
+        "Call the tool `say` with the word hello. Write nothing else.",
+        vec![Arc::new(spec)],
+    );
+    let history: History = [Message::user("Say hello.")].into_iter().collect();
+    let request = Request {
+        plan: &plan,
+        history: &history,
+        tool_choice: &ToolChoice::Auto,
+        max_output_tokens: Some(512),
+    };
+    match model.stream(request, &mut |_| {}).await {
+        Err(error) => report.bad(&format!("{name}: {}", error.message)),
+        Ok(reply) => match reply.message.calls().next() {
+            Some(call) if &*call.name == "say" && reply.finish != Finish::Length => {
+                report.well(&format!("{name} calls tools"));
+            }
+            Some(_) => report.bad(&format!(
+                "{name} wrote a call that is cut or of another tool; choose a larger model"
+            )),
+            None => report.bad(&format!(
+                "{name} answered without calling its tool; set tools = \"text\" for it in models.toml, or choose another model"
+            )),
+        },
+    }
+}

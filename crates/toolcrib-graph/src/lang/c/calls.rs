@@ -1,0 +1,200 @@
+//! Call sites, and functions that are given to fields.
+
+use tree_sitter::Node;
+
+use super::K;
+use super::items::Reader;
+use super::terms::children;
+use crate::facts::{Term, TermId};
+
+impl<'s> Reader<'_, 's> {
+    pub(super) fn call(&mut self, node: Node<'_>) {
+        let Some(function) = node.child_by_field_name("function") else {
+            return;
+        };
+        let callee = if self.kind(function) == K::Primitive {
+            self.terms.ty(self.b, function)
+        } else {
+            self.terms.expr(self.b, function)
+        };
+        let callee = match self.b.term_of(callee) {
+            Term::Either(list) if self.kind(function) == K::FieldAccess => self.b.first_of(list),
+            _ => callee,
+        };
+        let mut plain = function;
+        for _ in 0..64 {
+            let inner = match self.kind(plain) {
+                K::Parenthesized => children(self.kinds, plain).first().copied(),
+                K::Pointer => plain.child_by_field_name("argument"),
+                K::FieldAccess => plain.child_by_field_name("field"),
+                K::Qualified | K::TemplateFunction | K::TemplateMethod => {
+                    plain.child_by_field_name("name")
+                }
+                K::DependentName => children(self.kinds, plain).first().copied(),
+                _ => None,
+            };
+            match inner {
+                Some(inner) => plain = inner,
+                None => break,
+            }
+        }
+        let sym = match self.kind(plain) {
+            K::Identifier
+            | K::FieldIdentifier
+            | K::TypeIdentifier
+            | K::Primitive
+            | K::Destructor
+            | K::Operator => {
+                let name = self.plain_name(plain);
+                self.b.owned_name(&name)
+            }
+            _ => self.b.owned_name(""),
+        };
+        self.b.call(node, function, sym, callee);
+        self.count_arguments(node);
+        if self.is_cpp
+            && self.kind(function) == K::Identifier
+            && let Some(list) = node.child_by_field_name("arguments")
+        {
+            let mut args = Vec::new();
+            for argument in children(self.kinds, list).into_iter().take(4) {
+                args.push(self.terms.expr(self.b, argument));
+            }
+            self.b.passes(&args);
+        }
+    }
+
+    /// Arguments are counted where the source says how many there are.
+    fn count_arguments(&mut self, node: Node<'_>) {
+        let Some(list) = node.child_by_field_name("arguments") else {
+            return;
+        };
+        let given = children(self.kinds, list);
+        let unsure = given.iter().any(|n| {
+            matches!(
+                self.kind(*n),
+                K::PackExpansion | K::PreprocIf | K::PreprocIfdef | K::Define
+            ) || n.is_error()
+        });
+        if !unsure && !list.has_error() {
+            self.b.given(given.len());
+        }
+    }
+
+    /// `new T(…)`
+    pub(super) fn creation(&mut self, node: Node<'_>) {
+        let Some(ty) = node.child_by_field_name("type") else {
+            return;
+        };
+        let term = self.terms.ty(self.b, ty);
+        let name = self.plain_name(ty);
+        let name = name.split('<').next().unwrap_or_default().to_string();
+        let sym = self.b.owned_name(&name);
+        self.b
+            .call_spanning(node, node.start_byte(), ty.end_byte(), sym, term);
+        if node.child_by_field_name("declarator").is_none() {
+            match node.child_by_field_name("arguments") {
+                Some(_) => self.count_arguments(node),
+                None => self.b.given(0),
+            }
+        }
+    }
+
+    /// `x->f = function;`
+    pub(super) fn assigned(&mut self, node: Node<'_>) {
+        let (Some(left), Some(right)) = (
+            node.child_by_field_name("left"),
+            node.child_by_field_name("right"),
+        ) else {
+            return;
+        };
+        if self.kind(left) != K::FieldAccess {
+            return;
+        }
+        if let Some(value) = self.function_name(right) {
+            let target = self.terms.expr(self.b, left);
+            self.b.assigned(target, value);
+        }
+    }
+
+    /// `.f = function` in the braces of a type that is known.
+    pub(super) fn paired(&mut self, node: Node<'_>) {
+        let Some(ty) = self.braces.get(&node.id()).copied() else {
+            return;
+        };
+        let mut cursor = node.walk();
+        let designators: Vec<Node<'_>> = node
+            .children_by_field_name("designator", &mut cursor)
+            .collect();
+        let [designator] = designators.as_slice() else {
+            return;
+        };
+        if self.kind(*designator) != K::FieldDesignator {
+            return;
+        }
+        let (Some(name), Some(value)) =
+            (designator.named_child(0), node.child_by_field_name("value"))
+        else {
+            return;
+        };
+        if let Some(value) = self.function_name(value) {
+            let base = self.b.term(Term::Inst(ty));
+            let sym = self.b.node_name(name);
+            let target = self.b.term(Term::Member(base, sym));
+            self.b.assigned(target, value);
+        }
+    }
+
+    /// A name that may be a function's.
+    fn function_name(&mut self, node: Node<'_>) -> Option<TermId> {
+        let inner = match self.kind(node) {
+            K::Pointer => node.child_by_field_name("argument")?,
+            _ => node,
+        };
+        matches!(self.kind(inner), K::Identifier | K::Qualified)
+            .then(|| self.terms.expr(self.b, inner))
+    }
+
+    /// Notes the type of the braces that a declarator is given.
+    pub(super) fn note_braces(&mut self, declarator: Node<'_>, ty: TermId) {
+        let Some(value) = declarator.child_by_field_name("value") else {
+            return;
+        };
+        if self.kind(value) != K::Braces || !ty.is_known() {
+            return;
+        }
+        for (place, part) in children(self.kinds, value).into_iter().enumerate() {
+            match self.kind(part) {
+                K::Pair => {
+                    self.braces.insert(part.id(), ty);
+                    // An element of an array.
+                    if let Some(inner) = part.child_by_field_name("value")
+                        && self.kind(inner) == K::Braces
+                        && part
+                            .child_by_field_name("designator")
+                            .is_some_and(|d| self.kind(d) != K::FieldDesignator)
+                    {
+                        self.pairs_of(inner, ty);
+                    }
+                }
+                K::Braces => self.pairs_of(part, ty),
+                _ => {
+                    if let Some(value) = self.function_name(part) {
+                        self.b.placed(ty, place, value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn pairs_of(&mut self, braces: Node<'_>, ty: TermId) {
+        let fields = children(self.kinds, braces);
+        for (place, part) in fields.into_iter().enumerate() {
+            if self.kind(part) == K::Pair {
+                self.braces.insert(part.id(), ty);
+            } else if let Some(value) = self.function_name(part) {
+                self.b.placed(ty, place, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Shell scripts, in Bash's grammar: functions and variables at the top.
+//!
+//! A script is no module and its names are often those of the next one, so they
+//! begin with the script's path.
+
+use std::sync::OnceLock;
+
+use super::outline::{Home, Outline, unlinked};
+use crate::model::NodeKind;
+
+pub(super) static SHELL: Outline = Outline {
+    name: "Shell",
+    grammar: || tree_sitter_bash::LANGUAGE.into(),
+    query: r#"
+(function_definition name: (word) @name) @function
+(program (variable_assignment name: (variable_name) @name) @variable)
+(program (declaration_command (variable_assignment name: (variable_name) @name)) @variable)
+(comment) @comment
+(string) @string
+(raw_string) @string
+(heredoc_body) @string
+"#,
+    compiled: OnceLock::new(),
+    semantics: &unlinked("."),
+    attributes: &[],
+    bodies: &["compound_statement"],
+    is_doc: |comment| !comment.starts_with("#!") && !comment.starts_with("# shellcheck"),
+    kind: |at| {
+        Some(match at.kind {
+            NodeKind::Variable if at.says("readonly") || at.head.contains(" -r") => {
+                NodeKind::Constant
+            }
+            kind => kind,
+        })
+    },
+    exported: |at| !at.name.starts_with('_'),
+    home: |path, _| {
+        let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        Home::Own(match dir {
+            "" => stem.to_string(),
+            dir => format!("{dir}/{stem}"),
+        })
+    },
+    joint: |_, _, _| ".",
+    open_variables: false,
+};

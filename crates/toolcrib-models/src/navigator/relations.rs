@@ -1,0 +1,97 @@
+//! Who calls or uses a symbol, or what it calls.
+
+use std::fmt::Write as _;
+
+use super::answer::{headline, shown, subjects};
+use super::notes::{Edge, Neighborhood, Notes};
+use super::question::{Intent, Question};
+use super::rank::{Candidate, path_prior};
+
+/// Callers or callees listed; more are counted.
+const LISTED: usize = 60;
+
+/// Lists all relations of the subjects, the product's own before those of tests.
+pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
+    let incoming = question.intent == Intent::Callers;
+    let mut text = String::new();
+    for candidate in &found[..subjects(found)] {
+        let _ = writeln!(text, "{}", headline(candidate));
+        let Some(around) = notes.neighborhoods.get(candidate.name) else {
+            text.push_str("Its relations were not looked up.\n\n");
+            continue;
+        };
+        if let (true, Some(tally)) = (incoming && around.limits.is_none(), &around.tally) {
+            let _ = writeln!(text, "{}.", tally.trim_end_matches('.'));
+        }
+        let mut edges = edges(around, incoming);
+        edges.sort_by_key(|edge| path_prior(question, &edge.at.path, "") < 0.5);
+        match (&around.limits, edges.is_empty()) {
+            (Some(limits), _) => {
+                let _ = writeln!(text, "{limits}, so who calls what cannot be told.");
+            }
+            (None, true) => {
+                let what = if incoming {
+                    "No use of it"
+                } else {
+                    "Nothing that it uses"
+                };
+                let _ = writeln!(text, "{what} is proven in the code graph.");
+            }
+            (None, false) => {}
+        }
+        for edge in edges.iter().take(LISTED) {
+            let _ = writeln!(
+                text,
+                "- {} `{}` {} {}",
+                verb(&edge.kind, incoming),
+                shown(&edge.name),
+                if incoming && !edge.name.contains('~') {
+                    "at"
+                } else {
+                    "on"
+                },
+                edge.at.cite()
+            );
+        }
+        let left = edges.len().saturating_sub(LISTED) + around.left_out;
+        if left > 0 {
+            let _ = writeln!(text, "- and {left} more");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn edges(around: &Neighborhood, incoming: bool) -> Vec<&Edge> {
+    let wanted = |edge: &&Edge| edge.incoming == incoming && edge.kind != "contains";
+    let all = around.edges.iter().filter(wanted);
+    all.filter(|edge| {
+        // A test that calls is listed as a caller already.
+        edge.kind != "tests"
+            || !around.edges.iter().any(|other| {
+                other.incoming == incoming && other.kind == "calls" && other.name == edge.name
+            })
+    })
+    .collect()
+}
+
+fn verb(kind: &str, incoming: bool) -> &'static str {
+    match (kind, incoming) {
+        ("calls", true) => "called by",
+        ("calls", false) => "calls",
+        ("implements", true) => "implemented by",
+        ("implements", false) => "implements",
+        ("extends", true) => "extended by",
+        ("extends", false) => "extends",
+        ("overrides", true) => "overridden by",
+        ("overrides", false) => "overrides",
+        ("imports", true) => "imported by",
+        ("imports", false) => "imports",
+        ("tests", true) => "tested by",
+        ("tests", false) => "tests",
+        ("routes_to", true) => "routed to by",
+        ("routes_to", false) => "routes to",
+        (_, true) => "used by",
+        (_, false) => "uses",
+    }
+}
