@@ -129,6 +129,11 @@ def peers(args, home, config):
     if args.no_peers:
         return [direct, ours, eager]
     bin = venv(args.venv)
+    command = [PY, REPLAY, "echo"]
+    lazy = write(
+        os.path.join(home, "lazy.json"),
+        {"servers": [{"name": "echo", "description": "Says it back.", "command": command}]},
+    )
     proxy = os.path.join(home, "proxy.py")
     with open(proxy, "w", encoding="utf-8") as file:
         file.write(
@@ -145,7 +150,14 @@ def peers(args, home, config):
             [os.path.join(bin, "mcp-compressor"), "--server-name", "echo", "--", PY, REPLAY, "echo"],
             None,
         ),
-        ("lazy-mcp 2.7.2", [os.path.join(bin, "lazy-mcp"), "--config", config], None),
+        (
+            "lazy-mcp 2.7.2",
+            [os.path.join(bin, "lazy-mcp"), "--config", lazy],
+            lambda text: (
+                "invoke_command",
+                {"server": "echo", "command_name": "echo", "parameters": {"text": text}},
+            ),
+        ),
         (
             "fastmcp 4.2.3 proxy",
             [os.path.join(bin, "python"), proxy, config],

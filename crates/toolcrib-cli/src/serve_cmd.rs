@@ -45,12 +45,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
             "no MCP server is configured: run `toolcrib import`, or write [mcp.servers.NAME] into toolcrib.toml",
         ));
     }
-    let workers = std::thread::available_parallelism().map_or(2, |n| n.get().min(4));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers)
-        .enable_all()
-        .build()
-        .map_err(CliError::failed)?;
+    // One client on pipes needs no second thread, and is answered sooner without.
+    let mut builder = match args.http {
+        Some(_) => tokio::runtime::Builder::new_multi_thread(),
+        None => tokio::runtime::Builder::new_current_thread(),
+    };
+    let runtime = builder.enable_all().build().map_err(CliError::failed)?;
     let status = runtime.block_on(async {
         let mut signals = Signals::listen();
         let gateway = Gateway::new(options);
@@ -61,14 +61,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
         gateway.shutdown().await;
         served
     });
-    // A read of standard input that is under way cannot be broken off.
     runtime.shutdown_background();
     status
 }
 
 async fn lines(gateway: &Arc<Gateway>, signals: &mut Signals) -> Result<Status, CliError> {
     tokio::select! {
-        served = gateway.serve_lines(tokio::io::stdin(), tokio::io::stdout()) => {
+        served = gateway.serve_lines(std::io::stdin(), std::io::stdout()) => {
             served.map_err(CliError::failed)?;
             Ok(Status::Success)
         }
