@@ -95,11 +95,7 @@ impl Gateway {
     }
 
     /// What is owed for one message.
-    pub(crate) fn work(
-        self: &Arc<Self>,
-        client: &Arc<Client>,
-        text: &str,
-    ) -> Option<Work> {
+    pub(crate) fn work(self: &Arc<Self>, client: &Arc<Client>, text: &str) -> Option<Work> {
         let owed = match self.accept(client, text) {
             Accepted::Nothing => return None,
             owed => owed,

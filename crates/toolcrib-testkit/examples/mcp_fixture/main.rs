@@ -36,7 +36,8 @@ struct Fixture {
 }
 
 fn read<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
-    serde_json::from_value(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    serde_json::from_value(value)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
 fn said(text: &str) -> Result<CallToolResponse, ErrorData> {
@@ -73,7 +74,9 @@ fn wishes(wants: &Value, keep: impl Fn(&str) -> bool) -> Result<InputRequests, E
 
 impl Fixture {
     fn new() -> Result<Fixture, Failure> {
-        let offers = include_str!("offers.json").replace("@PNG@", PNG).replace("@WAV@", WAV);
+        let offers = include_str!("offers.json")
+            .replace("@PNG@", PNG)
+            .replace("@WAV@", WAV);
         Ok(Fixture {
             offers: Arc::new(serde_json::from_str(&offers)?),
             codec: RequestStateCodec::new_unchecked(KEY),
@@ -90,7 +93,9 @@ impl Fixture {
 
     /// Inputs that came, where they are of the shape that was asked for.
     fn has(responses: Option<&InputResponses>, key: &str) -> bool {
-        responses.and_then(|all| all.get(key)).is_some_and(Value::is_object)
+        responses
+            .and_then(|all| all.get(key))
+            .is_some_and(Value::is_object)
     }
 
     fn ask_for_input(
@@ -120,7 +125,11 @@ impl Fixture {
         };
         if whole {
             let heard = json!(responses);
-            return said(tool["done"].as_str().unwrap_or(&format!("Received: {heard}")));
+            return said(
+                tool["done"]
+                    .as_str()
+                    .unwrap_or(&format!("Received: {heard}")),
+            );
         }
         let offered = meta.client_capabilities().unwrap_or_default();
         let requests = wishes(wants, |what| {
@@ -180,7 +189,10 @@ impl Fixture {
         let log = async |level: LoggingLevel, text: &Value| {
             let message = LoggingMessageNotificationParam::new(level, text.clone());
             // A client that does not want to hear is fine.
-            let _ = cx.peer.notify_logging_message(message.with_logger("fixture")).await;
+            let _ = cx
+                .peer
+                .notify_logging_message(message.with_logger("fixture"))
+                .await;
         };
         if let Some(logs) = tool["logs"].as_array() {
             for text in logs {
@@ -200,7 +212,10 @@ impl Fixture {
                 if let Some(token) = cx.meta.get_progress_token() {
                     let step = step.as_f64().unwrap_or_default();
                     let progress = ProgressNotificationParam::new(token, step).with_total(100.0);
-                    let _ = cx.peer.notify_progress(progress.with_message("Going on")).await;
+                    let _ = cx
+                        .peer
+                        .notify_progress(progress.with_message("Going on"))
+                        .await;
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -208,7 +223,8 @@ impl Fixture {
         }
         if tool["samples"] == true {
             let prompt = argument("prompt").unwrap_or_default();
-            let wanted = CreateMessageRequestParams::new(vec![SamplingMessage::user_text(prompt)], 100);
+            let wanted =
+                CreateMessageRequestParams::new(vec![SamplingMessage::user_text(prompt)], 100);
             return match cx.peer.create_message(wanted).await {
                 Ok(answer) => said(&format!("LLM response: {}", json!(answer))),
                 Err(error) => said(&format!("Sampling failed: {error}")),
@@ -222,14 +238,18 @@ impl Fixture {
             return match cx.peer.create_elicitation(read(wanted)?).await {
                 Ok(answer) => {
                     let answer = json!(answer);
-                    said(&format!("User response: action={}, content={}", answer["action"], answer["content"]))
+                    said(&format!(
+                        "User response: action={}, content={}",
+                        answer["action"], answer["content"]
+                    ))
                 }
                 Err(error) => said(&format!("Elicitation failed: {error}")),
             };
         }
         if let Some(key) = tool["echoes"].as_str() {
             let value = argument(key);
-            let value = value.ok_or_else(|| ErrorData::invalid_params(format!("{key} is missing"), None))?;
+            let value = value
+                .ok_or_else(|| ErrorData::invalid_params(format!("{key} is missing"), None))?;
             return said(&value);
         }
         if let Some(what) = tool["changes"].as_str() {
@@ -287,7 +307,10 @@ impl ServerHandler for Fixture {
         tools.tools.into_iter().find(|tool| tool.name == name)
     }
 
-    fn accepted_subscription_filter(&self, asked: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        asked: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         Some(asked.supported_by(&self.get_info().capabilities))
     }
 
@@ -317,10 +340,16 @@ impl ServerHandler for Fixture {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let tools = self.offers["tools"].as_array();
-        let tool = tools.into_iter().flatten().find(|tool| tool["name"] == *request.name);
+        let tool = tools
+            .into_iter()
+            .flatten()
+            .find(|tool| tool["name"] == *request.name);
         match tool {
             Some(tool) => self.act(tool, &request, &cx).await,
-            None => Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None)),
+            None => Err(ErrorData::invalid_params(
+                format!("Unknown tool: {}", request.name),
+                None,
+            )),
         }
     }
 
@@ -346,14 +375,19 @@ impl ServerHandler for Fixture {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.as_str();
-        let id = uri.strip_prefix("test://template/").and_then(|rest| rest.strip_suffix("/data"));
+        let id = uri
+            .strip_prefix("test://template/")
+            .and_then(|rest| rest.strip_suffix("/data"));
         let content = match (self.offers["contents"].get(uri), id) {
             (Some(content), _) => content.clone(),
             (None, Some(id)) => json!({"uri": uri, "mimeType": "application/json",
                 "text": json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")}).to_string()}),
             (None, None) => {
                 let place = Some(json!({ "uri": uri }));
-                return Err(ErrorData::resource_not_found(format!("Resource not found: {uri}"), place));
+                return Err(ErrorData::resource_not_found(
+                    format!("Resource not found: {uri}"),
+                    place,
+                ));
             }
         };
         let result = json!({"contents": [content], "ttlMs": TTL_MS, "cacheScope": "public", "resultType": "complete"});
@@ -400,7 +434,10 @@ impl ServerHandler for Fixture {
             return Ok(read::<GetPromptResult>(messages)?.into());
         }
         let Some(messages) = self.offers["messages"].get(&request.name) else {
-            return Err(ErrorData::invalid_params(format!("Unknown prompt: {}", request.name), None));
+            return Err(ErrorData::invalid_params(
+                format!("Unknown prompt: {}", request.name),
+                None,
+            ));
         };
         let mut text = json!({"messages": messages, "description": "A prompt"}).to_string();
         for (name, value) in request.arguments.iter().flatten() {
@@ -417,7 +454,9 @@ impl ServerHandler for Fixture {
         _: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        read(json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}, "resultType": "complete"}))
+        read(
+            json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}, "resultType": "complete"}),
+        )
     }
 
     async fn set_level(
@@ -436,9 +475,15 @@ impl Fixture {
             let schema = tool.get("schema").unwrap_or(&none);
             json!({"name": tool["name"], "description": "A tool of the fixture.", "inputSchema": schema})
         };
-        let tools: Vec<Value> =
-            self.offers["tools"].as_array().into_iter().flatten().map(define).collect();
-        read(json!({"tools": tools, "ttlMs": TTL_MS, "cacheScope": "public", "resultType": "complete"}))
+        let tools: Vec<Value> = self.offers["tools"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(define)
+            .collect();
+        read(
+            json!({"tools": tools, "ttlMs": TTL_MS, "cacheScope": "public", "resultType": "complete"}),
+        )
     }
 }
 
@@ -446,11 +491,16 @@ impl Fixture {
 async fn main() -> Result<(), Failure> {
     let fixture = Fixture::new()?;
     if std::env::args().any(|argument| argument == "--stdio") {
-        let serving = fixture.serve((tokio::io::stdin(), tokio::io::stdout())).await?;
+        let serving = fixture
+            .serve((tokio::io::stdin(), tokio::io::stdout()))
+            .await?;
         serving.waiting().await?;
         return Ok(());
     }
-    let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(0);
+    let port = std::env::var("PORT")
+        .ok()
+        .and_then(|port| port.parse().ok())
+        .unwrap_or(0);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     {
         use std::io::Write as _;

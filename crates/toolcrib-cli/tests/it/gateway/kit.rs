@@ -153,14 +153,9 @@ impl Gate {
 
     /// The next line, whatever it is.
     pub(crate) fn line(&mut self) -> String {
-        self.line_within(LONG)
-            .unwrap_or_else(|| panic!("no line; heard {:?}", self.heard))
-    }
-
-    pub(crate) fn line_within(&mut self, time: Duration) -> Option<String> {
-        match self.lines.recv_timeout(time) {
-            Ok(line) => Some(line),
-            Err(RecvTimeoutError::Timeout) => None,
+        match self.lines.recv_timeout(LONG) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => panic!("no line; heard {:?}", self.heard),
             Err(RecvTimeoutError::Disconnected) => panic!("the gateway is gone"),
         }
     }
@@ -232,12 +227,13 @@ impl Gate {
         text(&result)
     }
 
-    /// Waits until a search answers with this word.
+    /// Waits until a search finds something that is told with this word.
     pub(crate) fn until_found(&mut self, query: &str, word: &str) {
         let begun = Instant::now();
         loop {
             let answer = self.search(query);
-            if answer.contains(word) {
+            let found = |line: &str| line.starts_with("- ") && line.contains(word);
+            if answer.lines().any(found) {
                 return;
             }
             assert!(begun.elapsed() < LONG, "{answer}");
