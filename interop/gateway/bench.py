@@ -18,6 +18,7 @@ cached, and how many servers were running by then.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -245,7 +246,10 @@ def lists(args, home):
             if ", 0 tools" not in status:
                 break
             time.sleep(0.5)
-        behind = sum(int(line.split(", ")[1].split(" ")[0]) for line in status.splitlines() if ": " in line and "tools" in line)
+        behind = sum(int(n) for n in re.findall(r", (\d+) tools", status))
+        for line in status.splitlines():
+            if "failed" in line:
+                print(f"{count} servers: {line.strip()}", file=sys.stderr)
         learner.stop()
         seen, times = [], []
         for _ in range(5):
