@@ -46,6 +46,9 @@ impl Lane {
     }
 }
 
+/// What a question is answered with.
+type Reply = Result<Box<RawValue>, RpcError>;
+
 /// What a client may ask to be told of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subscription {
@@ -73,7 +76,7 @@ pub(crate) struct Client {
     running: Mutex<HashMap<String, CancellationToken>>,
     /// Calls under way at servers, oldest first.
     pub(crate) lanes: Mutex<Vec<(u64, Str, Lane)>>,
-    waiting: Mutex<HashMap<String, oneshot::Sender<Result<Box<RawValue>, RpcError>>>>,
+    waiting: Mutex<HashMap<String, oneshot::Sender<Reply>>>,
     next: AtomicU64,
     /// Tools that were loaded, in the order of loading.
     pub(crate) loaded: Mutex<Vec<ToolName>>,

@@ -56,7 +56,7 @@ pub struct Options {
     /// Most bytes of one result's texts; the rest is read piece by piece.
     pub result_cap: usize,
     /// Whether tools whose definitions changed since they were first seen are held
-    /// back. They are flagged in any case, where [`Options::pins`] names a file.
+    /// back. They are flagged in any case, where [`Options::pins()`] names a file.
     pub hold_changed: bool,
     pub(crate) pins: Option<Arc<Pins>>,
     pub(crate) policy: Policy,
@@ -128,7 +128,7 @@ impl Gateway {
     pub fn new(options: Options) -> Arc<Gateway> {
         let none: Arc<RawValue> = Arc::from(wire::raw("{}".to_owned()));
         let base = Arc::new(Backend::new("{}".to_owned(), none, &options, None));
-        let gateway = Arc::new_cyclic(|me: &Weak<Gateway>| {
+        Arc::new_cyclic(|me: &Weak<Gateway>| {
             watch(me.clone(), &base);
             Gateway {
                 options,
@@ -139,8 +139,7 @@ impl Gateway {
                 held: Mutex::default(),
                 seal: seal(),
             }
-        });
-        gateway
+        })
     }
 
     /// How each server is, for people.

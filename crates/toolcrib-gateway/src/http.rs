@@ -297,7 +297,7 @@ impl Server {
         }
         let client = match self.session(headers) {
             Ok(client) => client,
-            Err(reply) => return reply,
+            Err(reply) => return *reply,
         };
         let Some(work) = self.gateway.work(&client, text) else {
             return empty(StatusCode::ACCEPTED);
@@ -307,26 +307,22 @@ impl Server {
             .await
     }
 
-    fn session(&self, headers: &HeaderMap) -> Result<Arc<Client>, Reply> {
+    fn session(&self, headers: &HeaderMap) -> Result<Arc<Client>, Box<Reply>> {
         let Some(name) = text(headers, SESSION) else {
             let why = "the header Mcp-Session-Id is missing";
-            return Err(failed(
-                StatusCode::BAD_REQUEST,
-                None,
-                wire::INVALID_REQUEST,
-                why,
-            ));
+            let status = StatusCode::BAD_REQUEST;
+            return Err(failed(status, None, wire::INVALID_REQUEST, why).into());
         };
         self.sessions.client(name).ok_or_else(|| {
             let why = "there is no such session; initialize anew";
-            failed(StatusCode::NOT_FOUND, None, wire::INVALID_REQUEST, why)
+            failed(StatusCode::NOT_FOUND, None, wire::INVALID_REQUEST, why).into()
         })
     }
 
     async fn batch(&self, headers: &HeaderMap, items: &[&RawValue]) -> Reply {
         let client = match self.session(headers) {
             Ok(client) => client,
-            Err(reply) => return reply,
+            Err(reply) => return *reply,
         };
         let work: Vec<Work> = items
             .iter()
