@@ -1,5 +1,6 @@
 //! The command line as typed: raw values, nothing resolved.
 
+mod gateway;
 mod mcp;
 mod session;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use toolcrib_core::ToolDialect;
 
+pub(crate) use gateway::{ImportArgs, ServeArgs, ServeMode};
 pub(crate) use mcp::{McpArgs, McpCommand};
 pub(crate) use session::{
     ExportFormat, ReportArgs, SessionArgs, SessionCommand, SessionExportArgs, SessionForkArgs,
@@ -45,6 +47,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show, check and call the configured MCP servers
     Mcp(McpArgs),
+    /// Take over the MCP servers that other clients are configured with
+    Import(ImportArgs),
+    /// Serve all configured MCP servers to a client as one
+    Serve(ServeArgs),
     /// List the models that can be asked, and why one would be
     Models(ModelsArgs),
     /// Check keys, endpoints, clock and proxy, and say what to do

@@ -11,6 +11,7 @@ mod eval_ask;
 mod eval_cmd;
 mod exit;
 mod graph_cmd;
+mod import_cmd;
 mod mcp_cmd;
 mod mcp_servers;
 mod model;
@@ -19,6 +20,7 @@ mod panics;
 mod place;
 mod question;
 mod report_cmd;
+mod serve_cmd;
 mod session_cmd;
 mod signals;
 mod snapshot;
@@ -56,6 +58,8 @@ fn run(command: &Command) -> Result<Status, CliError> {
         Command::Session(args) => session_cmd::run(args),
         Command::Report(args) => report_cmd::run(args),
         Command::Mcp(args) => mcp_cmd::run(args),
+        Command::Import(args) => import_cmd::run(args),
+        Command::Serve(args) => serve_cmd::run(args),
         Command::Models(args) => models_cmd::run(args),
         Command::Doctor(args) => doctor_cmd::run(args),
         Command::Trust(args) => trust_cmd::run(args),

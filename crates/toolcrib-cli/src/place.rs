@@ -53,7 +53,8 @@ impl Workspace {
     }
 }
 
-fn trusted(places: &Places, file: &Path) -> Result<bool, CliError> {
+/// Whether the file's bytes as they stand are trusted.
+pub(crate) fn trusted(places: &Places, file: &Path) -> Result<bool, CliError> {
     let Some(state) = &places.state else {
         return Ok(false);
     };

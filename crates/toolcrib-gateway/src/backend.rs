@@ -86,12 +86,7 @@ impl Backend {
             .filter(|server| !server.disabled)
             .map(|server| (server.name.clone(), self.manifest(&server.name)))
             .collect();
-        let catalog = Arc::new(Catalog::build(
-            &manifests,
-            &options.local,
-            &options.filters,
-            &options.policy,
-        ));
+        let catalog = Arc::new(Catalog::build(&manifests, options));
         *kept = Some((generation, catalog.clone()));
         catalog
     }

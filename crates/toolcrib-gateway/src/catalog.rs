@@ -17,6 +17,7 @@ use toolcrib_surface::{
     CALL_TOOL, CallTool, Inventory, Shelf, SurfacePolicy, TOOL_SEARCH, ToolSearch,
 };
 
+use crate::gateway::Options;
 use crate::policy::{Class, Policy};
 use crate::wire;
 
@@ -115,6 +116,8 @@ pub(crate) struct Catalog {
     pub(crate) instructions: Vec<(Str, String)>,
     /// Servers of which nothing is known yet.
     pub(crate) unread: Vec<Str>,
+    /// Tools whose definitions are not as approved: server, name, what, held back.
+    pub(crate) flagged: Vec<(Str, Str, &'static str, bool)>,
     registry: Registry,
     inventories: [OnceLock<Arc<Inventory>>; 2],
     /// Names as the servers know them, where only one server has them.
@@ -123,12 +126,8 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     /// The catalog of these manifests, in the order of the configuration.
-    pub(crate) fn build(
-        manifests: &[(Str, Option<Arc<Manifest>>)],
-        local: &[Arc<dyn Tool>],
-        filters: &Filters,
-        policy: &Policy,
-    ) -> Catalog {
+    pub(crate) fn build(manifests: &[(Str, Option<Arc<Manifest>>)], options: &Options) -> Catalog {
+        let (local, policy) = (&options.local, &options.policy);
         let mut catalog = Catalog {
             tools: BTreeMap::new(),
             prompts: Vec::new(),
@@ -136,6 +135,7 @@ impl Catalog {
             templates: Vec::new(),
             instructions: Vec::new(),
             unread: Vec::new(),
+            flagged: Vec::new(),
             registry: Registry::new(),
             inventories: Default::default(),
             unique: HashMap::new(),
@@ -154,7 +154,7 @@ impl Catalog {
         }
         for (server, manifest) in manifests {
             match manifest {
-                Some(manifest) => catalog.server(server, manifest, filters, policy),
+                Some(manifest) => catalog.server(server, manifest, options),
                 None => catalog.unread.push(server.clone()),
             }
         }
@@ -180,9 +180,20 @@ impl Catalog {
         catalog
     }
 
-    fn server(&mut self, server: &Str, manifest: &Manifest, filters: &Filters, policy: &Policy) {
-        let filter = filters.get(&**server);
-        for tool in &manifest.tools {
+    fn server(&mut self, server: &Str, manifest: &Manifest, options: &Options) {
+        let filter = options.filters.get(&**server);
+        let pins = options.pins.as_ref();
+        let standings = pins.map(|pins| pins.check(server, manifest));
+        for (at, tool) in manifest.tools.iter().enumerate() {
+            let standing = standings.as_ref().and_then(|all| all.get(at));
+            if let Some((standing, remark)) = standing.and_then(|s| Some((s, s.remark()?))) {
+                let held = options.hold_changed && standing.holds_back();
+                self.flagged
+                    .push((server.clone(), tool.name.clone(), remark, held));
+                if held {
+                    continue;
+                }
+            }
             if let Some((enabled, disabled)) = filter {
                 let named = |list: &[String]| list.iter().any(|name| *name == *tool.name);
                 if (!enabled.is_empty() && !named(enabled)) || named(disabled) {
@@ -196,7 +207,7 @@ impl Catalog {
                 .source(SourceId(server.clone()));
             spec.title = tool.title.clone();
             let class = Class::of(&tool.annotations);
-            self.add(spec, Runner::Server(tool.clone()), class, policy);
+            self.add(spec, Runner::Server(tool.clone()), class, &options.policy);
         }
         let prefixed = |name: &str| exported_name(server, name).to_string();
         for raw in &manifest.prompts {

@@ -15,19 +15,39 @@ use crate::wire;
 
 /// Messages that belong to one request of a client, or to none of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Lane(mpsc::UnboundedSender<String>);
+pub(crate) struct Lane {
+    sender: mpsc::UnboundedSender<String>,
+    /// Whether anyone reads; what is sent meanwhile is dropped.
+    open: Arc<AtomicBool>,
+}
 
 impl Lane {
     pub(crate) fn new() -> (Lane, mpsc::UnboundedReceiver<String>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Lane(sender), receiver)
+        let open = Arc::new(AtomicBool::new(true));
+        (Lane { sender, open }, receiver)
     }
 
-    /// Sends a message; a client that is gone gets none.
+    /// Sends a message; a client that does not read gets none.
     pub(crate) fn send(&self, message: String) {
-        let _ = self.0.send(message);
+        if self.is_open() {
+            let _ = self.sender.send(message);
+        }
+    }
+
+    /// Whether anyone reads.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire) && !self.sender.is_closed()
+    }
+
+    /// Begins to keep what is sent, or to drop it.
+    pub(crate) fn set_open(&self, open: bool) {
+        self.open.store(open, Ordering::Release);
     }
 }
+
+/// What a question is answered with.
+type Reply = Result<Box<RawValue>, RpcError>;
 
 /// What a client may ask to be told of.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +76,7 @@ pub(crate) struct Client {
     running: Mutex<HashMap<String, CancellationToken>>,
     /// Calls under way at servers, oldest first.
     pub(crate) lanes: Mutex<Vec<(u64, Str, Lane)>>,
-    waiting: Mutex<HashMap<String, oneshot::Sender<Result<Box<RawValue>, RpcError>>>>,
+    waiting: Mutex<HashMap<String, oneshot::Sender<Reply>>>,
     next: AtomicU64,
     /// Tools that were loaded, in the order of loading.
     pub(crate) loaded: Mutex<Vec<ToolName>>,
@@ -162,6 +182,10 @@ impl Client {
         method: &str,
         params: Option<&str>,
     ) -> Result<Box<RawValue>, RpcError> {
+        if !lane.is_open() {
+            let text = "the client has no stream open on which it could be asked";
+            return Err(RpcError::new(wire::INTERNAL, text));
+        }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let id = format!("toolcrib-{number}");
         let (sender, receiver) = oneshot::channel();

@@ -16,6 +16,7 @@ use crate::backend::Backend;
 use crate::catalog::Filters;
 use crate::client::{Client, Lane, lock};
 use crate::held::Held;
+use crate::pins::Pins;
 use crate::policy::Policy;
 use crate::settings::PolicySettings;
 use crate::wire;
@@ -54,6 +55,10 @@ pub struct Options {
     pub local: Vec<Arc<dyn Tool>>,
     /// Most bytes of one result's texts; the rest is read piece by piece.
     pub result_cap: usize,
+    /// Whether tools whose definitions changed since they were first seen are held
+    /// back. They are flagged in any case, where [`Options::pins()`] names a file.
+    pub hold_changed: bool,
+    pub(crate) pins: Option<Arc<Pins>>,
     pub(crate) policy: Policy,
     pub(crate) filters: Filters,
 }
@@ -68,6 +73,8 @@ impl Options {
             cache_dir: None,
             local: Vec::new(),
             result_cap: 64 * 1024,
+            hold_changed: false,
+            pins: None,
             policy: Policy::default(),
             filters: Filters::new(),
         }
@@ -77,6 +84,14 @@ impl Options {
     #[must_use]
     pub fn policy(mut self, settings: &PolicySettings) -> Options {
         self.policy = Policy::new(settings);
+        self
+    }
+
+    /// The same with a file that keeps definitions as they were first seen. What the
+    /// servers in `approve` list now is taken for approved.
+    #[must_use]
+    pub fn pins(mut self, file: PathBuf, approve: &[String]) -> Options {
+        self.pins = Some(Arc::new(Pins::read(file, approve)));
         self
     }
 
@@ -113,7 +128,7 @@ impl Gateway {
     pub fn new(options: Options) -> Arc<Gateway> {
         let none: Arc<RawValue> = Arc::from(wire::raw("{}".to_owned()));
         let base = Arc::new(Backend::new("{}".to_owned(), none, &options, None));
-        let gateway = Arc::new_cyclic(|me: &Weak<Gateway>| {
+        Arc::new_cyclic(|me: &Weak<Gateway>| {
             watch(me.clone(), &base);
             Gateway {
                 options,
@@ -124,8 +139,7 @@ impl Gateway {
                 held: Mutex::default(),
                 seal: seal(),
             }
-        });
-        gateway
+        })
     }
 
     /// How each server is, for people.

@@ -32,9 +32,8 @@ type Outcome = Result<Box<RawValue>, McpError>;
 pub(crate) struct Running {
     pub(crate) task: JoinHandle<Outcome>,
     pub(crate) questions: mpsc::UnboundedReceiver<Question>,
-    /// Cancels the call when it is dropped.
-    pub(crate) cancel: Cancel,
-    pub(crate) open: Open,
+    /// Cancels the call, and closes its site, when it is dropped.
+    pub(crate) _guards: (Cancel, Open),
 }
 
 pub(crate) struct Cancel(pub(crate) CancellationToken);

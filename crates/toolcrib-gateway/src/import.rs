@@ -3,8 +3,8 @@
 //! [`survey`] reads their files, [`Plan::new`] says what would be written, [`apply`]
 //! writes it with backups, [`undo`] puts every byte back. Nothing but [`apply`] and
 //! [`undo`] changes a file. Edits are made on the text, so that comments and layout
-//! outside the edited entries stay; secrets stay in the file where they are (see
-//! [`carry`]). It starts no server and knows no protocol.
+//! outside the edited entries stay; secrets stay in the file where they are, and the
+//! gateway gets them from there. It starts no server and knows no protocol.
 
 mod backup;
 mod carry;
@@ -19,6 +19,7 @@ mod variables;
 pub use backup::{Applied, Undone, apply, undo};
 pub use client::{Client, Os, Places, Scope};
 pub use plan::{Goal, Plan, PlannedServer, Write};
+pub(crate) use survey::toml_value;
 pub use survey::{Found, Problem, Survey, survey};
 pub use variables::carried_variables;
 

@@ -15,7 +15,10 @@ mod client;
 mod face;
 mod gateway;
 mod held;
+mod http;
 pub mod import;
+mod load;
+mod pins;
 mod policy;
 mod relay;
 mod settings;
@@ -24,4 +27,6 @@ mod stdio;
 mod wire;
 
 pub use gateway::{Gateway, Mode, Options};
+pub use http::{HttpOptions, HttpRefused};
+pub use load::{LoadError, Loaded};
 pub use settings::{FillError, McpSettings, PolicySettings, ServerSettings, fill};

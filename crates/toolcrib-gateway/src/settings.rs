@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a configuration says about MCP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct McpSettings {
     /// Files of clients, written by `toolcrib import`, in whose gateway entry
@@ -25,7 +25,7 @@ pub struct McpSettings {
 
 /// One server: a `command` that speaks MCP on its standard streams, or a `url`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct ServerSettings {
     /// The program to start.
@@ -64,6 +64,9 @@ pub struct ServerSettings {
     /// Whether it is left out altogether.
     #[serde(skip_serializing_if = "is_false")]
     pub disabled: bool,
+    /// Keys that only the client side of servers reads, such as `oauth`.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, serde_json::Value>,
 }
 
 /// Which calls run, by tool. A tool is meant by its name (`github__merge_pull_request`),
@@ -83,6 +86,20 @@ pub struct PolicySettings {
     /// Never run, and are shown nowhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
+}
+
+impl McpSettings {
+    /// The `[mcp]` table of a configuration; nothing where there is none.
+    pub(crate) fn from_toml(text: &str) -> Result<McpSettings, String> {
+        let document: toml_edit::DocumentMut = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| error.message().replace('\n', " "))?;
+        match document.get("mcp") {
+            Some(item) => serde_json::from_value(crate::import::toml_value(item))
+                .map_err(|error| error.to_string()),
+            None => Ok(McpSettings::default()),
+        }
+    }
 }
 
 impl PolicySettings {
@@ -155,17 +172,6 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// The names of the variables that a text needs.
-pub(crate) fn names(text: &str) -> Vec<String> {
-    let found = std::cell::RefCell::new(Vec::new());
-    let note = |name: &str| {
-        found.borrow_mut().push(name.to_owned());
-        Some("x".to_owned())
-    };
-    let _ = fill(text, &note);
-    found.into_inner()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +193,5 @@ mod tests {
         for bad in ["${", "${A", "${}", "${a b}"] {
             assert!(filled(bad) == Err(FillError::Malformed), "{bad}");
         }
-        assert_eq!(names("Bearer ${TOKEN} ${X:-y}"), ["TOKEN", "X"]);
     }
 }

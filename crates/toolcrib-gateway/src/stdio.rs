@@ -1,60 +1,57 @@
-//! The gateway on its own standard streams: one client, one message a line.
+//! The gateway on a pair of streams: one client, one message a line.
+//!
+//! The streams are read and written by a thread each. An event loop would have to
+//! hand every read of a standard stream to a thread of its pool and back.
 
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::{mpsc, oneshot};
 
-use crate::client::Lane;
+use crate::client::{Client, Lane};
 use crate::face::Accepted;
 use crate::gateway::Gateway;
 use crate::wire;
 
 /// Longest line that is read, in bytes.
 const LONGEST: u64 = 64 * 1024 * 1024;
+/// Lines that are read ahead.
+const AHEAD: usize = 64;
+/// What is ready when the client is done may take this long to be written.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 impl Gateway {
     /// Serves one client over a pair of streams until the input ends. Answers are
     /// written in the order in which they are ready.
     ///
     /// # Errors
-    /// When the streams fail.
+    /// When the input fails, or a line is longer than 64 MiB.
     pub async fn serve_lines(
         self: &Arc<Self>,
-        input: impl AsyncRead + Unpin,
-        output: impl AsyncWrite + Unpin + Send + 'static,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
     ) -> std::io::Result<()> {
-        use tokio::io::AsyncReadExt as _;
-        let (main, mut messages) = Lane::new();
+        let (main, messages) = Lane::new();
         let client = self.connect(main.clone());
-        let writer = tokio::spawn(async move {
-            let mut output = tokio::io::BufWriter::new(output);
-            while let Some(message) = messages.recv().await {
-                output.write_all(message.as_bytes()).await?;
-                output.write_all(b"\n").await?;
-                // What is ready goes out together.
-                while let Ok(message) = messages.try_recv() {
-                    output.write_all(message.as_bytes()).await?;
-                    output.write_all(b"\n").await?;
-                }
-                output.flush().await?;
-            }
-            std::io::Result::Ok(())
+        let (sender, mut lines) = mpsc::channel(AHEAD);
+        std::thread::spawn(move || read(input, &sender));
+        let (written, done) = oneshot::channel();
+        std::thread::spawn(move || {
+            write(output, messages);
+            let _ = written.send(());
         });
-        let mut input = BufReader::with_capacity(64 * 1024, input);
-        let mut line = Vec::new();
         let mut tasks = tokio::task::JoinSet::new();
-        let ended = loop {
+        let mut ended = Ok(());
+        while let Some(line) = lines.recv().await {
             while tasks.try_join_next().is_some() {}
-            line.clear();
-            let mut limited = (&mut input).take(LONGEST);
-            match limited.read_until(b'\n', &mut line).await {
-                Ok(0) => break Ok(()),
-                Ok(_) => {}
-                Err(error) => break Err(error),
-            }
-            if line.last() != Some(&b'\n') && line.len() as u64 == LONGEST {
-                break Err(std::io::Error::other("a line is longer than 64 MiB"));
-            }
+            let line = match line {
+                Ok(line) => line,
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
+            };
             let Ok(text) = std::str::from_utf8(&line) else {
                 let error = toolcrib_mcp::RpcError::new(wire::PARSE, "the line is not UTF-8");
                 main.send(wire::answer(None, &Err(error)));
@@ -88,22 +85,17 @@ impl Gateway {
                     });
                 }
             }
-        };
+        }
         client.leave();
         while tasks.join_next().await.is_some() {}
+        main.set_open(false);
         drop((main, client));
-        // What is ready is still written, unless nobody reads any more.
-        let wait = std::time::Duration::from_millis(500);
-        let _ = tokio::time::timeout(wait, writer).await;
+        let _ = tokio::time::timeout(LAST_WORDS, done).await;
         ended
     }
 
     /// What is owed for one message.
-    pub(crate) fn work(
-        self: &Arc<Self>,
-        client: &Arc<crate::client::Client>,
-        text: &str,
-    ) -> Option<Work> {
+    pub(crate) fn work(self: &Arc<Self>, client: &Arc<Client>, text: &str) -> Option<Work> {
         let owed = match self.accept(client, text) {
             Accepted::Nothing => return None,
             owed => owed,
@@ -116,10 +108,51 @@ impl Gateway {
     }
 }
 
+/// Hands on each line until the input ends or nobody listens.
+fn read(input: impl Read, lines: &mpsc::Sender<std::io::Result<Vec<u8>>>) {
+    let mut input = BufReader::with_capacity(64 * 1024, input);
+    loop {
+        let mut line = Vec::new();
+        let read = input.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        let line = match read {
+            Ok(0) => return,
+            Ok(_) if line.last() != Some(&b'\n') && line.len() as u64 == LONGEST => {
+                Err(std::io::Error::other("a line is longer than 64 MiB"))
+            }
+            Ok(_) => Ok(line),
+            Err(error) => Err(error),
+        };
+        let over = line.is_err();
+        if lines.blocking_send(line).is_err() || over {
+            return;
+        }
+    }
+}
+
+/// Writes each message on a line; what is ready goes out together.
+fn write(output: impl Write, mut messages: mpsc::UnboundedReceiver<String>) {
+    let mut output = std::io::BufWriter::with_capacity(64 * 1024, output);
+    while let Some(mut message) = messages.blocking_recv() {
+        loop {
+            message.push('\n');
+            if output.write_all(message.as_bytes()).is_err() {
+                return;
+            }
+            match messages.try_recv() {
+                Ok(next) => message = next,
+                Err(_) => break,
+            }
+        }
+        if output.flush().is_err() {
+            return;
+        }
+    }
+}
+
 /// An answer in the making.
 pub(crate) struct Work {
     gateway: Arc<Gateway>,
-    client: Arc<crate::client::Client>,
+    client: Arc<Client>,
     owed: Accepted,
 }
 

@@ -57,8 +57,9 @@ impl Gateway {
             "requestedSchema": {"type": "object", "properties": {}},
         });
         if !cx.modern {
-            let asked = cx.client.ask(&cx.lane, METHOD, Some(&question.to_string()));
-            return Ok(verdict(name, &asked.await?));
+            let question = question.to_string();
+            let answer = cx.client.ask(&cx.lane, METHOD, Some(&question)).await?;
+            return Ok(verdict(name, &answer));
         }
         // The state proves which call was asked about, and that we asked.
         let sealed = format!("{}\n{name}\n{arguments}", self.seal);

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcrib_core::{Arguments, LoadRoute, Str, ToolContext};
-use toolcrib_mcp::RpcError;
 use toolcrib_surface::{CALL_TOOL, Search, TOOL_SEARCH, check_unseen};
 
 use super::ask::Leave;
@@ -95,16 +94,8 @@ impl Gateway {
         let state = wire::text(params, "requestState");
         let held = state.is_some_and(|state| state.starts_with(HELD));
         if !held {
-            match self
-                .permitted(
-                    cx,
-                    offered,
-                    &wire::with(params, &[("arguments", arguments)], &[])
-                        .get()
-                        .to_owned(),
-                )
-                .await?
-            {
+            let whole = wire::with(params, &[("arguments", arguments)], &[]);
+            match self.permitted(cx, offered, whole.get()).await? {
                 Leave::Go => {}
                 Leave::Answer(answer) => return Ok(Some(answer)),
             }

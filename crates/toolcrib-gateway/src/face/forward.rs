@@ -108,11 +108,13 @@ impl Gateway {
             questions: cx.modern.then_some(questions),
         };
         let open = cx.backend.relay.open(tag.clone(), site);
-        let mut request = RequestContext::default();
-        request.cancel = cx.cancel.child_token();
-        request.repeatable = repeatable;
-        request.capabilities = Some(cx.capabilities.clone());
-        request.tag = Some(tag);
+        let mut request = RequestContext {
+            cancel: cx.cancel.child_token(),
+            repeatable,
+            capabilities: Some(cx.capabilities.clone()),
+            tag: Some(tag),
+            ..RequestContext::default()
+        };
         if let Some(token) = cx.progress.clone() {
             let lane = cx.lane.clone();
             request.progress = Some(Arc::new(move |params: &RawValue| {
@@ -137,8 +139,7 @@ impl Gateway {
             let running = Running {
                 task,
                 questions: asked,
-                cancel,
-                open,
+                _guards: (cancel, open),
             };
             return came(self.go_on(running).await);
         }

@@ -190,6 +190,7 @@ impl Gateway {
 
     pub(crate) fn status_text(&self, backend: &Backend) -> String {
         let mut text = String::new();
+        let catalog = backend.catalog(&self.options);
         for status in backend.fleet.status() {
             let manifest = backend.manifest(&status.name);
             let tools = manifest.as_ref().map_or(0, |m| m.tools.len());
@@ -208,6 +209,14 @@ impl Gateway {
             }
             for tool in manifest.iter().flat_map(|m| &m.quarantined) {
                 text.push_str(&format!("\n  left out: {}: {}", tool.name, tool.reason));
+            }
+            for (_, tool, remark, held) in catalog
+                .flagged
+                .iter()
+                .filter(|flagged| flagged.0 == status.name)
+            {
+                let held = if *held { "held back" } else { "changed" };
+                text.push_str(&format!("\n  {held}: {tool}: {remark}"));
             }
             text.push('\n');
         }

@@ -117,7 +117,7 @@ fn remarked(catalog: &Catalog, text: &str) -> String {
         if at > 0 {
             out.push('\n');
         }
-        out.push_str(line);
+        out.push_str(&visible(line));
         let name = line
             .strip_prefix("- ")
             .and_then(|rest| rest.split('(').next());
@@ -126,4 +126,41 @@ fn remarked(catalog: &Catalog, text: &str) -> String {
         }
     }
     out
+}
+
+/// A line of strangers' texts with what cannot be seen written out: it may be meant for
+/// models alone.
+fn visible(line: &str) -> std::borrow::Cow<'_, str> {
+    let hidden = |c: char| {
+        matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e01ef}')
+            || c.is_control() && c != '\t'
+    };
+    if !line.contains(hidden) {
+        return line.into();
+    }
+    let mut out = String::with_capacity(line.len() + 16);
+    for c in line.chars() {
+        match hidden(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn m24_what_cannot_be_seen_is_written_out() {
+        assert_eq!(
+            visible("a\u{200b}b\u{e0041}\u{1b}c"),
+            "a\\u{200b}b\\u{e0041}\\u{1b}c"
+        );
+        assert_eq!(visible("é 日\t"), "é 日\t");
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::carry::{Carried, CarriedValue, Names, carry};
 use super::client::{Client, Format, Scope};
-use super::survey::{Found, ReadFile, Survey, read_text, toml_value};
+use super::survey::{Found, ReadFile, Survey, read_text};
 use super::{ImportError, json_text};
 use crate::settings::{McpSettings, ServerSettings};
 
@@ -433,11 +433,8 @@ impl Config {
             .unwrap_or("")
             .parse()
             .map_err(|error: toml_edit::TomlError| wrong(error.message().replace('\n', " ")))?;
-        let settings = match document.get("mcp") {
-            Some(item) => serde_json::from_value::<McpSettings>(toml_value(item))
-                .map_err(|error| wrong(format!("`mcp`: {error}")))?,
-            None => McpSettings::default(),
-        };
+        let settings = McpSettings::from_toml(before.as_deref().unwrap_or(""))
+            .map_err(|why| wrong(format!("`mcp`: {why}")))?;
         Ok(Config {
             path: path.to_owned(),
             scope,

@@ -174,7 +174,7 @@ mod tests {
         for value in [
             "info",
             "@modelcontextprotocol/server-filesystem",
-            "/home/me/projects/2024-01",
+            "/srv/projects/2024-01",
             "https://mcp.example.com/v1/mcp",
             "mcp-server-sqlite@0.6.2-beta.1",
             "awslabs.billing-cost-management-mcp-server",

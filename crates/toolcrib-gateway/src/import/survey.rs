@@ -191,7 +191,7 @@ fn toml_servers(source: &Source, text: &str) -> Result<Option<Value>, String> {
         .keys
         .iter()
         .try_fold(table.as_item(), |item, key| item.get(key));
-    Ok(item.map(|item| toml_value(item)))
+    Ok(item.map(toml_value))
 }
 
 /// A TOML item as JSON; dates become their texts.

@@ -8,14 +8,17 @@ use serde_json::{Map, Value};
 
 use super::{ConfigError, ServerConfig, Transport};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "args",
     "call_cap",
     "call_timeout",
     "command",
     "cwd",
     "disabled",
+    "disabled_tools",
+    "enabled_tools",
     "env",
+    "env_file",
     "headers",
     "idle_stop",
     "oauth",

@@ -402,8 +402,12 @@ impl Server {
         let parts = match manifest::list(connection).await {
             Ok(parts) => parts,
             Err(error) => {
-                self.life().error = Some(error.to_string());
-                self.tell_state();
+                // One that was stopped meanwhile has not failed; one that ended by
+                // itself is noted where its end is.
+                if !connection.is_closed() {
+                    self.life().error = Some(error.to_string());
+                    self.tell_state();
+                }
                 return Err(error);
             }
         };

@@ -1,0 +1,10 @@
+//! The gateway from outside: the real binary, real pipes and sockets, servers that are
+//! processes of their own.
+
+mod calls;
+mod faults;
+mod http;
+mod kit;
+mod lists;
+mod reverse;
+mod surface;

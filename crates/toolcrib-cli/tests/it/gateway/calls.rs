@@ -1,0 +1,286 @@
+//! Calls: in whatever form the arguments come, the results as the server gave them.
+
+use serde_json::{Value, json};
+use toolcrib_testkit::fake_mcp::FakeMcp;
+
+use super::kit::{Gate, entry, text, tool};
+use crate::world::World;
+
+fn echoing(world: &World, args: &[&str]) -> Gate {
+    let mut gate = Gate::start(world, &[("f", entry(&FakeMcp::new()))], args);
+    if !args.contains(&"eager") && !args.contains(&"transparent") {
+        gate.until_found("select:f__echo", "f__echo");
+    }
+    gate
+}
+
+#[test]
+fn m19_arguments_come_in_three_forms_and_anything_else_is_refused() {
+    let world = World::empty();
+    let log = world.home().join("log");
+    let tools = json!([
+        tool(
+            "create",
+            "Creates it.",
+            json!({"title": {"type": "string"}, "count_": {"type": "integer"}})
+        ),
+        tool("open", "Takes anything.", json!({})),
+    ]);
+    let fake = FakeMcp::new()
+        .with("log", log.to_string_lossy())
+        .with("tools", tools);
+    let mut gate = Gate::start(&world, &[("f", entry(&fake))], &[]);
+    gate.until_found("select:f__create", "f__create");
+    let call = |gate: &mut Gate, outer: Value| {
+        gate.ok(
+            "tools/call",
+            json!({"name": "call_tool", "arguments": outer}),
+        )
+    };
+    let ran = || -> Vec<Value> {
+        std::fs::read_to_string(&log)
+            .unwrap_or_default()
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .filter(|message| message["method"] == "tools/call")
+            .map(|message| message["params"].clone())
+            .collect()
+    };
+    for outer in [
+        json!({"name": "f__create", "arguments": {"title": "x"}}),
+        json!({"name": "f__create", "arguments": "{\"title\": \"x\"}"}),
+        json!({"name": "f__create", "title": "x"}),
+        json!({"name": "f__create", "arguments": {}, "title": "x"}),
+        json!({"name": "F-Create", "arguments": {"title": "x"}}),
+        json!({"name": "create", "arguments": {"title": "x"}}),
+    ] {
+        let before = ran().len();
+        call(&mut gate, outer.clone());
+        let ran = ran();
+        assert_eq!(ran.len(), before + 1, "{outer}");
+        let last = ran.last().unwrap();
+        assert_eq!(last["name"], "create", "{outer}");
+        assert_eq!(last["arguments"], json!({"title": "x"}), "{outer}");
+    }
+    let before = ran().len();
+    for outer in [
+        json!({"name": "f__create"}),
+        json!({"name": "f__create", "arguments": {}}),
+        json!({"name": "f__create", "arguments": null}),
+        json!({"name": "f__create", "arguments": ""}),
+        json!({"name": "f__create", "arguments": [1]}),
+        json!({"name": "f__create", "arguments": 7}),
+        json!({"name": "f__create", "arguments": "title: x"}),
+        json!({"name": "f__create", "args": {"title": "x"}}),
+        json!({"name": "f__create", "arguments": {"title": "x"}, "count_": 1}),
+        json!({"name": "f__create", "arguments": {"titel": "x"}}),
+        json!({"name": "f__create", "arguments": {"title": 7}}),
+        json!({"name": "f__open", "input": {"title": "x"}}),
+    ] {
+        let refused = call(&mut gate, outer.clone());
+        assert_eq!(refused["isError"], true, "{outer}");
+        let said = text(&refused);
+        assert!(said.contains("did not run"), "{outer}: {said}");
+        if outer["name"] == "f__create" {
+            assert!(said.contains("\"required\":[\"title\"]"), "{outer}: {said}");
+        }
+    }
+    for outer in [
+        json!({}),
+        json!({"arguments": {}}),
+        json!([]),
+        json!({"name": 1}),
+    ] {
+        let answer = gate.request(
+            "tools/call",
+            json!({"name": "call_tool", "arguments": outer}),
+        );
+        let refused = answer["result"]["isError"] == true || answer.get("error").is_some();
+        assert!(refused, "{answer}");
+    }
+    assert_eq!(ran().len(), before, "something ran that should not have");
+}
+
+#[test]
+fn m16_results_and_definitions_are_the_servers_bytes() {
+    let world = World::empty();
+    let mut gate = echoing(&world, &[]);
+    // As the fake server writes them, key order and numbers included.
+    let bytes = [
+        (
+            "structured",
+            json!({}),
+            r#"{"content":[],"structuredContent":{"n":1.5,"s":"x"},"_meta":{"k":"v"},"extra":true}"#,
+        ),
+        (
+            "image",
+            json!({}),
+            r#"{"content":[{"type":"image","data":"QUJD","mimeType":"image/png"}]}"#,
+        ),
+        (
+            "echo",
+            json!({"text": "é \"q\""}),
+            r#"{"content":[{"type":"text","text":"é \"q\""}]}"#,
+        ),
+    ];
+    for (name, arguments, want) in &bytes {
+        gate.call(&format!("f__{name}"), arguments.clone());
+        let want = format!(r#""result":{want}}}"#);
+        assert!(gate.raw.ends_with(&want), "{name}: {}", gate.raw);
+    }
+    drop(gate);
+    let mut gate = echoing(&world, &["--mode", "transparent"]);
+    let list = gate.ok("tools/list", json!({}));
+    let echo = &list["tools"][0];
+    assert_eq!(echo["name"], "echo");
+    assert_eq!(echo["execution"]["taskSupport"], "forbidden");
+    assert_eq!(echo["x-unknown"], 1);
+    assert_eq!(echo["annotations"]["readOnlyHint"], true);
+    for (name, arguments, want) in &bytes {
+        gate.ok("tools/call", json!({"name": name, "arguments": arguments}));
+        let want = format!(r#""result":{want}}}"#);
+        assert!(gate.raw.ends_with(&want), "{name}: {}", gate.raw);
+    }
+    // An error of the server passes with its code and data.
+    let answer = gate.request("no/such/method", json!({}));
+    assert_eq!(answer["error"]["code"], -32601);
+    assert_eq!(answer["error"]["data"]["n"], 1);
+}
+
+#[test]
+fn m16_in_eager_mode_names_are_prefixed_and_the_rest_stays() {
+    let world = World::empty();
+    let mut gate = echoing(&world, &["--mode", "eager"]);
+    let list = gate.ok("tools/list", json!({}));
+    let tools = list["tools"].as_array().unwrap();
+    let echo = tools.iter().find(|tool| tool["name"] == "f__echo").unwrap();
+    assert_eq!(echo["x-unknown"], 1);
+    assert_eq!(echo["execution"]["taskSupport"], "forbidden");
+    let result = gate.ok(
+        "tools/call",
+        json!({"name": "f__echo", "arguments": {"text": "x"}}),
+    );
+    assert_eq!(text(&result), "x");
+}
+
+#[test]
+fn m11_a_long_result_is_cut_and_can_be_read_to_its_end() {
+    let world = World::empty();
+    let mut gate = echoing(&world, &["--max-result", "2000"]);
+    let result = gate.call("f__big", json!({"bytes": 5000}));
+    let first = text(&result);
+    assert!(
+        first.contains("[cut at byte 2000 of 5000; read on with `read_result`"),
+        "{first}"
+    );
+    let mut bytes = first.matches('b').count() - first.matches("byte").count();
+    for offset in [2000, 4000] {
+        let result = gate.call("read_result", json!({"id": "r1", "offset": offset}));
+        let piece = text(&result);
+        bytes += piece.matches('b').count() - piece.matches("byte").count();
+    }
+    assert_eq!(bytes, 5000);
+}
+
+#[test]
+fn m22_ids_of_any_form_never_cross() {
+    let world = World::empty();
+    let mut gate = echoing(&world, &[]);
+    let line = |id: &str, word: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"call_tool","arguments":{{"name":"f__echo","arguments":{{"text":"{word}"}}}}}}}}"#
+        )
+    };
+    // Numbers and texts that look alike, all under way at once.
+    let mut wanted = std::collections::BTreeMap::new();
+    for n in 0..150 {
+        for id in [
+            format!("{}", 1000 + n),
+            format!("\"{}\"", 1000 + n),
+            format!("\"a{n}\""),
+        ] {
+            let word = format!("w{}", wanted.len());
+            gate.say_raw(&line(&id, &word));
+            wanted.insert(id, word);
+        }
+    }
+    while !wanted.is_empty() {
+        let line = gate.line();
+        let value: Value = serde_json::from_str(&line).unwrap();
+        let word = wanted.remove(&value["id"].to_string());
+        let word = word.unwrap_or_else(|| panic!("an answer nobody asked for: {line}"));
+        assert_eq!(
+            value["result"]["content"][0]["text"],
+            word.as_str(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn progress_and_cancellation_reach_the_other_side() {
+    let world = World::empty();
+    let mut gate = echoing(&world, &[]);
+    let id = gate.ask(
+        "tools/call",
+        json!({"name": "call_tool", "arguments": {"name": "f__sleep", "arguments": {"ms": 60, "every_ms": 20}}, "_meta": {"progressToken": "mine"}}),
+    );
+    gate.wait(id);
+    let progress: Vec<&Value> = gate
+        .heard
+        .iter()
+        .filter(|message| message["method"] == "notifications/progress")
+        .collect();
+    assert_eq!(progress.len(), 3, "{:?}", gate.heard);
+    assert!(
+        progress
+            .iter()
+            .all(|m| m["params"]["progressToken"] == "mine")
+    );
+    let id = gate.ask(
+        "tools/call",
+        json!({"name": "call_tool", "arguments": {"name": "f__sleep", "arguments": {"ms": 60_000, "every_ms": 20}}, "_meta": {"progressToken": "other"}}),
+    );
+    // Taken back before it was sent on, it would never be heard of there.
+    while gate
+        .heard
+        .last()
+        .is_none_or(|m| m["params"]["progressToken"] != "other")
+    {
+        let line = gate.line();
+        gate.heard.push(serde_json::from_str(&line).unwrap());
+    }
+    gate.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+    // No answer is owed for what was taken back; the next one is answered.
+    let seen = loop {
+        let seen = text(&gate.call("f__cancelled", json!({})));
+        if seen != "[]" {
+            break seen;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let seen: Value = serde_json::from_str(&seen).unwrap();
+    assert_eq!(seen.as_array().unwrap().len(), 1);
+    assert!(gate.heard.iter().all(|message| message["id"] != id));
+}
+
+#[test]
+fn an_unknown_tool_is_an_error_whatever_its_server_says() {
+    let world = World::empty();
+    let mut gate = echoing(&world, &[]);
+    let refused = gate.call("f__ecko", json!({}));
+    assert_eq!(refused["isError"], true);
+    assert!(text(&refused).contains("`f__echo`"), "{refused}");
+    let answer = gate.request("tools/call", json!({"name": "nothing", "arguments": {}}));
+    assert_eq!(answer["error"]["code"], -32602);
+}
+
+#[test]
+fn the_code_graph_is_found_beside_the_servers_tools() {
+    let world = World::sample();
+    let mut gate = Gate::start(&world, &[("f", entry(&FakeMcp::new()))], &["--graph"]);
+    let found = gate.search("find functions and other symbols by name");
+    assert!(found.contains("graph__search_symbols("), "{found}");
+    let answer = gate.call("graph__search_symbols", json!({"query": "truncate_result"}));
+    assert!(text(&answer).contains("src/cut.rs"), "{answer}");
+}

@@ -1,0 +1,129 @@
+//! Servers that are dead, slow or broken, and clients that leave.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolcrib_testkit::fake_mcp::FakeMcp;
+
+use super::kit::{Gate, entry, text};
+use crate::world::World;
+
+#[test]
+fn m20_bad_servers_cost_the_others_nothing_and_are_named() {
+    let world = World::empty();
+    let servers = [
+        ("dead", json!({"command": "/nowhere/dead"})),
+        ("good", entry(&FakeMcp::new())),
+        (
+            "refusing",
+            entry(&FakeMcp::new().with("list_error", -32603)),
+        ),
+        ("slow", entry(&FakeMcp::new().with("start_ms", 8_000))),
+    ];
+    let mut gate = Gate::start(&world, &servers, &[]);
+    // Answered while the slow one is far from ready.
+    gate.ok("tools/list", json!({}));
+    gate.until_found("select:good__echo", "good__echo");
+    assert_eq!(text(&gate.call("good__echo", json!({"text": "hi"}))), "hi");
+    let status = |gate: &mut Gate| -> String {
+        let read = gate.ok("resources/read", json!({"uri": "toolcrib://status"}));
+        read["contents"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let told = loop {
+        let told = status(&mut gate);
+        if told.contains("dead: failed") && told.contains("fetch failed") {
+            break told;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!(told.contains("good: "), "{told}");
+    assert!(
+        told.contains("/nowhere/dead") || told.contains("No such file"),
+        "{told}"
+    );
+    // They come later, in the same session.
+    gate.until_found("select:slow__echo", "slow__echo");
+    let changed = |gate: &Gate| {
+        let method = "notifications/tools/list_changed";
+        gate.heard.iter().filter(|m| m["method"] == method).count()
+    };
+    while changed(&gate) == 0 {
+        let line = gate.line();
+        gate.heard.push(serde_json::from_str(&line).unwrap());
+    }
+    assert!((1..=2).contains(&changed(&gate)), "{:?}", gate.heard);
+}
+
+#[test]
+fn a_server_that_dies_in_a_call_says_so_and_works_again() {
+    let world = World::empty();
+    let mut gate = Gate::start(&world, &[("f", entry(&FakeMcp::new()))], &[]);
+    gate.until_found("select:f__die", "f__die");
+    let refused = gate.call("f__die", json!({}));
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(text(&refused).contains("`f`"), "{refused}");
+    let mut tries = 0;
+    loop {
+        let answer = gate.call("f__echo", json!({"text": "again"}));
+        if text(&answer) == "again" {
+            break;
+        }
+        tries += 1;
+        assert!(tries < 200, "{answer}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn nothing_is_left_when_the_client_closes_its_end() {
+    let world = World::empty();
+    let starts = world.home().join("starts");
+    let fake = FakeMcp::new().with("starts", starts.to_string_lossy());
+    let mut gate = Gate::start(&world, &[("f", entry(&fake))], &[]);
+    gate.until_found("select:f__sleep", "f__sleep");
+    gate.ask(
+        "tools/call",
+        json!({"name": "call_tool", "arguments": {"name": "f__sleep", "arguments": {"ms": 600_000}}}),
+    );
+    assert_eq!(gate.finish(), Some(0));
+    let started = std::fs::read_to_string(&starts).unwrap();
+    for pid in started.lines() {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat
+            .rsplit(')')
+            .next()
+            .unwrap_or("")
+            .trim_start()
+            .chars()
+            .next();
+        assert!(matches!(state, None | Some('Z')), "{pid} runs on: {stat}");
+    }
+}
+
+#[test]
+fn what_is_no_message_is_answered_and_the_session_goes_on() {
+    let world = World::empty();
+    let mut gate = Gate::start(&world, &[("f", entry(&FakeMcp::new()))], &[]);
+    for (line, code) in [
+        ("hello", -32700),
+        ("{\"jsonrpc\":\"2.0\",\"id\":1}", -32600),
+        ("[]", -32600),
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}",
+            -32600,
+        ),
+    ] {
+        gate.say_raw(line);
+        let answer: Value = serde_json::from_str(&gate.line()).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
+    }
+    gate.say_raw("");
+    let answer = gate.request("tools/list", json!([1]));
+    assert_eq!(answer["error"]["code"], -32602);
+    assert_eq!(gate.ok("ping", json!({})), json!({}));
+    // A batch, as one older revision has it.
+    gate.say_raw(r#"[{"jsonrpc":"2.0","id":"x","method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":"y","method":"nope"}]"#);
+    let answers: Value = serde_json::from_str(&gate.line()).unwrap();
+    assert_eq!(answers[0]["id"], "x");
+    assert_eq!(answers[1]["error"]["code"], -32601);
+}

@@ -1,0 +1,297 @@
+"""What the gateway adds to a call, beside other gateways and no gateway at all.
+
+    python3 interop/gateway/bench.py --toolcrib target/release/toolcrib \
+        [--calls 500] [--venv DIR] [--tools tools.jsonl]
+
+Peers are Python packages, pinned in requirements.txt and installed into --venv, which
+is made where it is missing (default: $XDG_CACHE_HOME/toolcrib-interop/venv). A peer
+that cannot be started is named and left out. All peers stand before the same server,
+live at the same time, and are called in turn, so that what else the machine does
+weighs on all of them alike. Prints Markdown tables.
+
+With --tools (JSON Lines with `server`), it also measures the first list of tools with
+2, 20 and all of its servers: tokens (characters of compact JSON / 4), whether two runs
+give the same bytes, the time from the start of the process to the list with everything
+cached, and how many servers were running by then.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPLAY = os.path.join(HERE, "replay.py")
+PY = sys.executable
+
+
+class Peer:
+    """A server on pipes, spoken to in raw lines."""
+
+    def __init__(self, name, argv, env=None):
+        self.name = name
+        self.child = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **(env or {})},
+        )
+        self.next = 0
+
+    def send(self, message):
+        self.child.stdin.write((json.dumps(message) + "\n").encode())
+        self.child.stdin.flush()
+
+    def request(self, method, params):
+        self.next += 1
+        self.send({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params})
+        while True:
+            line = self.child.stdout.readline()
+            if not line:
+                raise RuntimeError(f"{self.name} is gone")
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue
+            if message.get("id") == self.next and "method" not in message:
+                if "error" in message:
+                    raise RuntimeError(f"{self.name}: {message['error']}")
+                return message["result"]
+
+    def initialize(self):
+        self.request(
+            "initialize",
+            {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "bench", "version": "1"},
+            },
+        )
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def list(self):
+        return self.request("tools/list", {})["tools"]
+
+    def call(self, name, arguments):
+        result = self.request("tools/call", {"name": name, "arguments": arguments})
+        return "".join(item.get("text", "") for item in result.get("content", []))
+
+    def stop(self):
+        self.child.stdin.close()
+        try:
+            self.child.wait(10)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+
+
+def tokens(tools):
+    return len(json.dumps(tools, ensure_ascii=False, separators=(",", ":"))) // 4
+
+
+def write(path, value):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    return path
+
+
+def percentile(times, share):
+    times = sorted(times)
+    return times[min(len(times) - 1, int(len(times) * share))]
+
+
+def venv(path):
+    python = os.path.join(path, "bin", "python")
+    if not os.path.exists(python):
+        subprocess.run([PY, "-m", "venv", path], check=True)
+        pip = [python, "-m", "pip", "install", "-q", "-r", os.path.join(HERE, "requirements.txt")]
+        subprocess.run(pip, check=True)
+    return os.path.dirname(python)
+
+
+def peers(args, home, config):
+    """Name, command, and how the inner tool is called."""
+    direct = ("direct", [PY, REPLAY, "echo"], lambda text: ("echo", {"text": text}))
+    inner = lambda text: (
+        "call_tool",
+        {"name": "echo__echo", "arguments": {"text": text}},
+    )
+    serve = [args.toolcrib, "serve", "--config", config]
+    ours = ("toolcrib", serve, inner)
+    eager = (
+        "toolcrib, eager",
+        [*serve, "--mode", "eager"],
+        lambda text: ("echo__echo", {"text": text}),
+    )
+    if args.no_peers:
+        return [direct, ours, eager]
+    bin = venv(args.venv)
+    command = [PY, REPLAY, "echo"]
+    lazy = write(
+        os.path.join(home, "lazy.json"),
+        {"servers": [{"name": "echo", "description": "Says it back.", "command": command}]},
+    )
+    proxy = os.path.join(home, "proxy.py")
+    with open(proxy, "w", encoding="utf-8") as file:
+        file.write(
+            "import json, sys\n"
+            "from fastmcp.server import create_proxy\n"
+            "create_proxy(json.load(open(sys.argv[1]))).run(show_banner=False)\n"
+        )
+    return [
+        direct,
+        ours,
+        eager,
+        (
+            "mcp-compressor 0.38.2",
+            [os.path.join(bin, "mcp-compressor"), "--server-name", "echo", "--", PY, REPLAY, "echo"],
+            None,
+        ),
+        (
+            "lazy-mcp 2.7.2",
+            [os.path.join(bin, "lazy-mcp"), "--config", lazy],
+            lambda text: (
+                "invoke_command",
+                {"server": "echo", "command_name": "echo", "parameters": {"text": text}},
+            ),
+        ),
+        (
+            "fastmcp 4.2.3 proxy",
+            [os.path.join(bin, "python"), proxy, config],
+            lambda text: ("echo", {"text": text}),
+        ),
+    ]
+
+
+def find_call(peer, known):
+    """How this peer wants its inner tool called, by trying what its tools suggest."""
+    names = [tool["name"] for tool in peer.list()]
+    guesses = [known] if known else []
+    for name in names:
+        for shape in (
+            lambda text: {"tool_name": "echo", "tool_input": {"text": text}},
+            lambda text: {"name": "echo", "arguments": {"text": text}},
+            lambda text: {"server_name": "echo", "tool_name": "echo", "arguments": {"text": text}},
+            lambda text: {"server_name": "echo", "command_name": "echo", "parameters": {"text": text}},
+            lambda text: {"text": text},
+        ):
+            guesses.append(lambda text, name=name, shape=shape: (name, shape(text)))
+    for guess in guesses:
+        try:
+            if "x1y2" in peer.call(*guess("x1y2")):
+                return guess
+        except RuntimeError as error:
+            if "gone" in str(error):
+                raise
+    raise RuntimeError(f"{peer.name}: none of {names} runs the echo tool")
+
+
+def latency(args, home):
+    config = write(
+        os.path.join(home, "echo.json"),
+        {"mcpServers": {"echo": {"command": PY, "args": [REPLAY, "echo"]}}},
+    )
+    alive = []
+    for name, argv, known in peers(args, home, config):
+        try:
+            peer = Peer(name, argv, {"HOME": home})
+            peer.initialize()
+            time.sleep(1)
+            guess = find_call(peer, known)
+            size = tokens(peer.list())
+            alive.append((peer, guess, size, []))
+        except (OSError, RuntimeError) as error:
+            print(f"left out: {name}: {error}", file=sys.stderr)
+    rounds = args.calls
+    for n in range(rounds + 20):
+        for peer, guess, _, times in alive:
+            name, arguments = guess(f"word {n}")
+            begun = time.perf_counter()
+            said = peer.call(name, arguments)
+            took = (time.perf_counter() - begun) * 1000
+            assert f"word {n}" in said, (peer.name, said)
+            if n >= 20:
+                times.append(took)
+    base = percentile(alive[0][3], 0.5)
+    print(f"\n{rounds} calls of one echo tool over pipes, in turn, one process each:\n")
+    print("| peer | tokens listed | p50 ms | added p50 ms | p99 ms |")
+    print("|---|---|---|---|---|")
+    for peer, _, size, times in alive:
+        p50, p99 = percentile(times, 0.5), percentile(times, 0.99)
+        print(f"| {peer.name} | {size} | {p50:.2f} | {p50 - base:+.2f} | {p99:.2f} |")
+        peer.stop()
+
+
+def lists(args, home):
+    with open(args.tools, encoding="utf-8") as lines:
+        servers = sorted({json.loads(line)["server"] for line in lines})
+    print("\nFirst list of tools, everything cached, nothing started:\n")
+    print("| servers | tools behind | tokens direct | tokens listed | same bytes twice | ms to the list | servers running |")
+    print("|---|---|---|---|---|---|---|")
+    for count in (2, 20, len(servers)):
+        step = max(1, len(servers) // count)
+        some = servers[::step][:count]
+        entries = {name: {"command": PY, "args": [REPLAY, args.tools, name]} for name in some}
+        config = write(os.path.join(home, f"{count}.json"), {"mcpServers": entries})
+        argv = [args.toolcrib, "serve", "--config", config]
+        learner = Peer("learner", argv, {"HOME": home})
+        learner.initialize()
+        while True:
+            text = learner.request("resources/read", {"uri": "toolcrib://status"})
+            status = text["contents"][0]["text"]
+            if ", 0 tools" not in status:
+                break
+            time.sleep(0.5)
+        behind = sum(int(n) for n in re.findall(r", (\d+) tools", status))
+        for line in status.splitlines():
+            if "failed" in line:
+                print(f"{count} servers: {line.strip()}", file=sys.stderr)
+        learner.stop()
+        seen, times = [], []
+        for _ in range(5):
+            begun = time.perf_counter()
+            peer = Peer("list", argv, {"HOME": home})
+            peer.initialize()
+            listed = peer.list()
+            times.append((time.perf_counter() - begun) * 1000)
+            seen.append(json.dumps(listed))
+            text = peer.request("resources/read", {"uri": "toolcrib://status"})
+            running = sum(
+                1 for line in text["contents"][0]["text"].splitlines() if ": started" in line or ": used" in line
+            )
+            peer.stop()
+        eager = Peer("eager", [*argv, "--mode", "eager"], {"HOME": home})
+        eager.initialize()
+        direct = tokens(eager.list())
+        eager.stop()
+        same = "yes" if len(set(seen)) == 1 else "NO"
+        print(
+            f"| {count} | {behind} | {direct:,} | {tokens(json.loads(seen[0]))} | {same} | {percentile(times, 0.5):.0f} | {running} |"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--toolcrib", required=True)
+    parser.add_argument("--calls", type=int, default=500)
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    parser.add_argument("--venv", default=os.path.join(cache, "toolcrib-interop", "venv"))
+    parser.add_argument("--tools")
+    parser.add_argument("--no-peers", action="store_true")
+    args = parser.parse_args()
+    args.toolcrib = os.path.abspath(args.toolcrib)
+    args.venv = os.path.abspath(args.venv)
+    args.tools = args.tools and os.path.abspath(args.tools)
+    with tempfile.TemporaryDirectory() as home:
+        os.makedirs(os.path.join(home, ".git"))
+        os.chdir(home)
+        latency(args, home)
+        if args.tools:
+            lists(args, home)
+
+
+main()
