@@ -96,7 +96,7 @@ fn check(bodies: &[Vec<u8>], messages: &str, grows: bool) {
     for pair in bodies.windows(2) {
         let [before, after] = [0, 1].map(|at| member(&pair[at], "tools"));
         if grows {
-            let prefix = before.trim_end_matches(|c| matches!(c, ']' | '}'));
+            let prefix = before.trim_end_matches([']', '}']);
             assert!(after.starts_with(prefix), "{before}\n{after}");
         } else {
             assert_eq!(before, after);
