@@ -110,7 +110,10 @@ fn the_json_of_each_event() {
             .lines()
             .find(|row| row.starts_with(&format!("| `{kind}` |")))
             .unwrap_or_else(|| panic!("{kind} is not described"));
-        for field in fields.keys().filter(|name| !["v", "type"].contains(&&***name)) {
+        for field in fields
+            .keys()
+            .filter(|name| !["v", "type"].contains(&&***name))
+        {
             assert!(described.contains(&format!("`{field}`")), "{kind}: {field}");
         }
     }
