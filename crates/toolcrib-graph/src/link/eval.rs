@@ -26,7 +26,7 @@ const MAX_DEPTH: u32 = 72;
 /// Terms evaluated for one question.
 const MAX_STEPS: u32 = 3_000;
 /// Terms, members, results and values asked for in one question, remembered or not.
-const MAX_MOVES: u32 = 20_000;
+pub(super) const MAX_MOVES: u32 = 20_000;
 
 /// Where a term is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ pub(crate) struct Eval<'l> {
     pub(crate) relations: &'l Relations,
     depth: u32,
     steps: u32,
-    moves: u32,
+    pub(super) moves: u32,
     /// Variables whose values are being made instances of, outermost first.
     instancing: Vec<NodeId>,
     pub(super) limited: bool,

@@ -1,9 +1,9 @@
 //! What variables, constants and fields hold.
 //!
 //! A variable that is given another holds what that one holds. Assignments lead
-//! in circles where compiled modules give every export a first value in one
-//! chain and alias it again below, so variables are followed as a graph: each
-//! once, not along each path.
+//! in circles: in `const A = exports.A = function () { … return A }()`, as
+//! compilers write classes, two variables of one name each hold both. So variables
+//! are followed as a graph, each once; paths through them double at every step.
 
 use rustc_hash::FxHashSet;
 
@@ -32,21 +32,25 @@ impl Eval<'_> {
         if let Some(ty) = self.stated_value(node)? {
             return Some(ty);
         }
-        let cacheable = !self.keep_this;
-        if cacheable && let Some((ty, via)) = self.values.get(&node) {
-            let (ty, via) = (ty.clone(), *via);
-            self.saw(via);
+        if let Some(ty) = self.remembered(node) {
             return Some(ty);
         }
         let (outer_via, outer_limited) = (self.via, self.limited);
         self.via = Via::Scope;
         self.limited = false;
         let ty = self.held(node);
-        if cacheable && !self.limited {
+        if !self.keep_this && !self.limited {
             self.values.insert(node, (ty.clone(), self.via));
         }
         self.via = self.via.max(outer_via);
         self.limited |= outer_limited;
+        Some(ty)
+    }
+
+    fn remembered(&mut self, node: NodeId) -> Option<Ty> {
+        let known = self.values.get(&node).filter(|_| !self.keep_this);
+        let (ty, via) = known.cloned()?;
+        self.saw(via);
         Some(ty)
     }
 
@@ -61,7 +65,7 @@ impl Eval<'_> {
         let mut todo = self.given_to(node);
         while let Some(ty) = todo.pop() {
             if !self.may_move() {
-                break;
+                return Ty::Unknown;
             }
             let Ty::Def(node, _) = &ty else {
                 all.push(ty);
@@ -70,11 +74,11 @@ impl Eval<'_> {
             match self.stated_value(*node) {
                 None => all.push(ty),
                 Some(Some(value)) => all.push(value),
-                Some(None) => {
-                    if followed.insert(*node) {
-                        todo.extend(self.given_to(*node));
-                    }
-                }
+                Some(None) if !followed.insert(*node) => {}
+                Some(None) => match self.remembered(*node) {
+                    Some(value) => all.push(value),
+                    None => todo.extend(self.given_to(*node)),
+                },
             }
         }
         Ty::any(all)
@@ -98,7 +102,6 @@ impl Eval<'_> {
 
     /// The type of a variable by its declaration, `Some(None)` when only its values
     /// say; `None` for what holds no value.
-    #[expect(clippy::option_option)]
     fn stated_value(&mut self, node: NodeId) -> Option<Option<Ty>> {
         let (file, ix) = self.index().place_of(node);
         let def = self.facts(file).def(ix);
@@ -121,3 +124,6 @@ impl Eval<'_> {
         Some(Some(self.instance(cx, &ty)))
     }
 }
+
+#[cfg(test)]
+mod tests;
