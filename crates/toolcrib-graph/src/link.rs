@@ -29,6 +29,7 @@ mod sites;
 mod spaces;
 mod textual;
 mod value;
+mod variables;
 mod virtuals;
 
 use crate::facts::FileFacts;
