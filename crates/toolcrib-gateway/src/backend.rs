@@ -29,7 +29,8 @@ pub(crate) struct Backend {
     pub(crate) key: String,
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) relay: Arc<Relay>,
-    /// What is known without capabilities; none for the set that has none.
+    /// What is known without capabilities; none for the set that has none, and for
+    /// servers that are spoken to in the older era, where they may be another.
     base: Option<Arc<Fleet>>,
     generation: AtomicU64,
     catalog: Mutex<Option<(u64, Arc<Catalog>)>>,
@@ -42,13 +43,15 @@ impl Backend {
         capabilities: Arc<RawValue>,
         options: &Options,
         base: Option<Arc<Fleet>>,
+        older: bool,
     ) -> Backend {
         let relay = Relay::new(capabilities);
         let mut fleet = FleetOptions::default();
         fleet.reverse = Some(relay.clone());
-        fleet.cache_dir = options.cache_dir.clone().map(|dir| match base {
-            Some(_) => dir.join(format!("can-{}", crate::gateway::digest(&key))),
-            None => dir,
+        fleet.older_first = older;
+        fleet.cache_dir = options.cache_dir.clone().map(|dir| match key.as_str() {
+            "{}" => dir,
+            key => dir.join(format!("can-{}", crate::gateway::digest(key))),
         });
         Backend {
             fleet: Fleet::new(options.servers.clone(), fleet),
