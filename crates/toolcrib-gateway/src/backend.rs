@@ -5,8 +5,8 @@
 //! a server of which nothing is known for this set is shown as it is known without
 //! any capability, until it was started once.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -34,7 +34,8 @@ pub(crate) struct Backend {
     base: Option<Arc<Fleet>>,
     generation: AtomicU64,
     catalog: Mutex<Option<(u64, Arc<Catalog>)>>,
-    learning: AtomicBool,
+    /// When servers of which nothing was known began to be asked.
+    learning: OnceLock<tokio::time::Instant>,
 }
 
 impl Backend {
@@ -60,7 +61,7 @@ impl Backend {
             base,
             generation: AtomicU64::new(0),
             catalog: Mutex::default(),
-            learning: AtomicBool::new(false),
+            learning: OnceLock::new(),
         }
     }
 
@@ -102,7 +103,7 @@ impl Backend {
 
     /// Asks servers of which nothing is known, a few at a time, once.
     pub(crate) fn learn(self: &Arc<Self>, options: &Options) {
-        if self.learning.swap(true, Ordering::AcqRel) {
+        if self.learning.set(tokio::time::Instant::now()).is_err() {
             return;
         }
         let servers = options.servers.iter().filter(|server| !server.disabled);
@@ -136,11 +137,30 @@ impl Backend {
         }
     }
 
-    /// Waits a moment for servers that are being asked for the first time.
-    pub(crate) async fn settle(&self, options: &Options, most: Duration) {
-        let until = tokio::time::Instant::now() + most;
-        while self.unread(options) && tokio::time::Instant::now() < until {
+    /// Waits for servers that are being asked for the first time, until `most` after
+    /// the first of them was. What failed is not waited for, and no later list is held
+    /// up by one that is slow.
+    pub(crate) async fn settle(self: &Arc<Self>, options: &Options, most: Duration) {
+        if !self.unread(options) {
+            return;
+        }
+        self.learn(options);
+        let Some(begun) = self.learning.get() else {
+            return;
+        };
+        while begun.elapsed() < most && self.awaited(options) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// Whether a server of which nothing is known may still answer.
+    fn awaited(&self, options: &Options) -> bool {
+        let status = self.fleet.status();
+        let failed = |name: &str| {
+            let found = status.iter().find(|status| &*status.name == name);
+            found.is_some_and(|status| status.state == ServerState::Failed)
+        };
+        let mut servers = options.servers.iter().filter(|server| !server.disabled);
+        servers.any(|server| self.manifest(&server.name).is_none() && !failed(&server.name))
     }
 }

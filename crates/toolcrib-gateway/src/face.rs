@@ -290,7 +290,9 @@ impl Gateway {
             let learnt = backend.fleet.refresh(&server.name);
             match tokio::time::timeout(FIRST_MEETING, learnt).await {
                 Ok(Ok(_)) => backend.changed(),
-                Ok(Err(error)) => tracing::warn!(server = %server.name, %error, "it cannot be listed"),
+                Ok(Err(error)) => {
+                    tracing::warn!(server = %server.name, %error, "it cannot be listed")
+                }
                 Err(_) => tracing::warn!(server = %server.name, "it is slow to start"),
             }
         }

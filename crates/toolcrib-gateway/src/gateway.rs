@@ -188,11 +188,7 @@ impl Gateway {
 
     /// The servers for a client of these capabilities. One that is passed through is
     /// spoken to in its client's era: what it asks and tells differs between them.
-    pub(crate) fn backend(
-        self: &Arc<Self>,
-        capabilities: &RawValue,
-        modern: bool,
-    ) -> Arc<Backend> {
+    pub(crate) fn backend(self: &Arc<Self>, capabilities: &RawValue, modern: bool) -> Arc<Backend> {
         let claimed = capability_key(capabilities.get());
         let older = !modern && self.only_server().is_some();
         let key = match older {
