@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The fixture server under the conformance suite: it must score full marks, or it
 # says nothing about what stands before it.
-# Usage: fixture.sh PATH-OF-THE-FIXTURE [ADDRESS]
+# Usage: fixture.sh PATH-OF-THE-FIXTURE [ADDRESS NAME]
 # With an address the suite is run against that instead, such as a gateway before
-# the fixture.
+# the fixture, and told of under the name.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${TOOLCRIB_INTEROP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/toolcrib-interop}
@@ -13,7 +13,7 @@ suite=$cache/node_modules/@modelcontextprotocol/conformance/dist/index.js
 out=$(mktemp -d)
 trap 'kill "${server:-}" 2>/dev/null || true; rm -rf "$out"' EXIT
 
-address=${2:-}
+address=${2:-} name_of_run=${3:-fixture}
 if [ -z "$address" ]; then
     "$1" >"$out/address" &
     server=$!
@@ -36,7 +36,7 @@ for revision in 2025-11-25 2026-07-28; do
         scored=$((scored + 1))
         if [ "$mark" = ✗ ]; then failed+=("$name: $rest"); fi
     done < <(sed -n '/SUMMARY/,/^Total/{/^[✓✗] /p}' "$out/log")
-    printf 'fixture %s: %d scored scenarios, %d failed\n' "$revision" "$scored" "${#failed[@]}"
+    printf '%s %s: %d scored scenarios, %d failed\n' "$name_of_run" "$revision" "$scored" "${#failed[@]}"
     if [ "$scored" -eq 0 ] || [ "${#failed[@]}" -gt 0 ]; then
         printf '  %s\n' "${failed[@]}"
         status=1

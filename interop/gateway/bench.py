@@ -12,7 +12,11 @@ weighs on all of them alike. Prints Markdown tables.
 With --tools (JSON Lines with `server`), it also measures the first list of tools with
 2, 20 and all of its servers: tokens (characters of compact JSON / 4), whether two runs
 give the same bytes, the time from the start of the process to the list with everything
-cached, and how many servers were running by then.
+cached, how many servers were running by then, and the memory that the gateway holds
+(Linux: its proportional share).
+
+Last come the calls that a gateway over HTTP answers in a second with one and with
+32 clients at once, each with a session of its own, before one echo server.
 """
 
 import argparse
@@ -21,7 +25,9 @@ import os
 import re
 import subprocess
 import sys
+import socket
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -230,8 +236,8 @@ def lists(args, home):
     with open(args.tools, encoding="utf-8") as lines:
         servers = sorted({json.loads(line)["server"] for line in lines})
     print("\nFirst list of tools, everything cached, nothing started:\n")
-    print("| servers | tools behind | tokens direct | tokens listed | same bytes twice | ms to the list | servers running |")
-    print("|---|---|---|---|---|---|---|")
+    print("| servers | tools behind | tokens direct | tokens listed | same bytes twice | ms to the list | servers running | MB held |")
+    print("|---|---|---|---|---|---|---|---|")
     for count in (2, 20, len(servers)):
         step = max(1, len(servers) // count)
         some = servers[::step][:count]
@@ -263,6 +269,7 @@ def lists(args, home):
             running = sum(
                 1 for line in text["contents"][0]["text"].splitlines() if ": started" in line or ": used" in line
             )
+            held = memory(peer.child.pid)
             peer.stop()
         eager = Peer("eager", [*argv, "--mode", "eager"], {"HOME": home})
         eager.initialize()
@@ -270,8 +277,99 @@ def lists(args, home):
         eager.stop()
         same = "yes" if len(set(seen)) == 1 else "NO"
         print(
-            f"| {count} | {behind} | {direct:,} | {tokens(json.loads(seen[0]))} | {same} | {percentile(times, 0.5):.0f} | {running} |"
+            f"| {count} | {behind} | {direct:,} | {tokens(json.loads(seen[0]))} | {same} | {percentile(times, 0.5):.0f} | {running} | {held} |"
         )
+
+
+def memory(pid):
+    """Megabytes that are a process's own share, or `?` where that cannot be read."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as lines:
+            kilobytes = next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    except (OSError, StopIteration):
+        return "?"
+    return f"{kilobytes / 1024:.0f}"
+
+
+class Web:
+    """A client over HTTP on one connection that stays open."""
+
+    def __init__(self, port):
+        self.stream = socket.create_connection(("127.0.0.1", port))
+        self.stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.file = self.stream.makefile("rb")
+        self.session = ""
+        head, _ = self.post(
+            "initialize",
+            {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "bench", "version": "1"},
+            },
+        )
+        self.session = f"Mcp-Session-Id: {head['mcp-session-id']}\r\n"
+
+    def post(self, method, params):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        self.stream.sendall(
+            (
+                "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                "Accept: application/json, text/event-stream\r\n"
+                f"{self.session}Content-Length: {len(body)}\r\n\r\n"
+            ).encode()
+            + body
+        )
+        status = self.file.readline()
+        if b" 200 " not in status:
+            raise RuntimeError(f"{method}: {status!r}")
+        head = {}
+        while (line := self.file.readline().strip()) != b"":
+            key, _, value = line.decode().partition(":")
+            head[key.lower()] = value.strip()
+        return head, self.file.read(int(head["content-length"]))
+
+
+def load(args, home):
+    config = write(
+        os.path.join(home, "load.json"),
+        {"mcpServers": {"echo": {"command": PY, "args": [REPLAY, "echo"]}}},
+    )
+    argv = [args.toolcrib, "serve", "--config", config, "--http", "127.0.0.1:0"]
+    child = subprocess.Popen(argv, stderr=subprocess.PIPE, env={**os.environ, "HOME": home})
+    print("\nCalls of one echo tool over HTTP, client, gateway and server on one machine:\n")
+    print("| clients at once | calls | wrong answers | calls a second | MB held |")
+    print("|---|---|---|---|---|")
+    try:
+        port = int(re.search(rb":(\d+)/mcp", child.stderr.readline()).group(1))
+        for count in (1, 32):
+            clients = [Web(port) for _ in range(count)]
+            each = max(1, args.calls * 8 // count)
+            wrong = []
+
+            def work(number, client):
+                for n in range(each):
+                    text = f"client {number} word {n}."
+                    inner = {"name": "echo__echo", "arguments": {"text": text}}
+                    _, body = client.post("tools/call", {"name": "call_tool", "arguments": inner})
+                    if text.encode() not in body:
+                        wrong.append(body)
+
+            # The server is started by the first call, which is not counted.
+            clients[0].post("tools/list", {})
+            inner = {"name": "echo__echo", "arguments": {"text": "first"}}
+            clients[0].post("tools/call", {"name": "call_tool", "arguments": inner})
+            threads = [threading.Thread(target=work, args=pair) for pair in enumerate(clients)]
+            begun = time.perf_counter()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            took = time.perf_counter() - begun
+            calls = each * count
+            print(f"| {count} | {calls} | {len(wrong)} | {calls / took:,.0f} | {memory(child.pid)} |")
+    finally:
+        child.terminate()
+        child.wait(20)
 
 
 def main():
@@ -292,6 +390,7 @@ def main():
         latency(args, home)
         if args.tools:
             lists(args, home)
+        load(args, home)
 
 
 main()

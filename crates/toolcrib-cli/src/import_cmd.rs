@@ -92,12 +92,10 @@ fn clients(named: &[String]) -> Result<Vec<Client>, CliError> {
     let find = |name: &String| {
         let known = Client::ALL.into_iter().find(|client| client.id() == name);
         known.ok_or_else(|| {
-            let near = Client::ALL
-                .into_iter()
-                .min_by_key(|client| strsim::levenshtein(client.id(), name))
-                .map_or("", Client::id);
+            let all: Vec<&str> = Client::ALL.into_iter().map(Client::id).collect();
             CliError::usage(format!(
-                "--client: no client {name:?}; did you mean {near:?}?"
+                "--client: no client {name:?}; known are {}",
+                all.join(", ")
             ))
         })
     };
@@ -155,6 +153,9 @@ fn costs(
         let fleet = runtime.block_on(async { Fleet::new(loaded.servers, options.clone()) });
         let failures: BTreeMap<Str, String> = match check {
             true => runtime.block_on(async {
+                if !servers.is_empty() {
+                    say(&format!("starting {} to count their tools", servers.len()));
+                }
                 let failures = fleet.learn().await;
                 fleet.shutdown().await;
                 failures

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
         options = options.pins(state.join("mcp-pins.json"), &args.approve);
     }
     options.hold_changed = args.pin;
-    options.result_cap = args.max_result.max(1024);
+    options.result_cap = args.max_result;
     if args.graph {
         let loaded = snapshot::load(&workspace)?;
         options.local = GraphTools::new(loaded.lookup)
@@ -41,9 +41,19 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
             .tools();
     }
     if options.servers.is_empty() && !args.graph {
-        return Err(CliError::usage(
-            "no MCP server is configured: run `toolcrib import`, or write [mcp.servers.NAME] into toolcrib.toml",
-        ));
+        let text = match &args.config {
+            Some(path) => format!("{} names no MCP server", path.display()),
+            None => "no MCP server is configured: run `toolcrib import`, or write [mcp.servers.NAME] into toolcrib.toml".to_owned(),
+        };
+        return Err(CliError::usage(text));
+    }
+    let known = |name: &String| options.servers.iter().any(|server| *server.name == **name);
+    if let Some(name) = args.approve.iter().find(|name| !known(name)) {
+        let all: Vec<&str> = options.servers.iter().map(|server| &*server.name).collect();
+        return Err(CliError::usage(format!(
+            "--approve: no server {name:?}; there are {}",
+            all.join(", ")
+        )));
     }
     // One client on pipes needs no second thread, and is answered sooner without.
     let mut builder = match args.http {
@@ -101,6 +111,7 @@ async fn http(
     options.token = token(args)?;
     options.origins.clone_from(&args.allow_origin);
     options.hosts.clone_from(&args.allow_host);
+    options.check(local).map_err(CliError::usage)?;
     say(&format!("toolcrib: serving http://{local}/mcp"));
     let stop = CancellationToken::new();
     let serving = gateway.serve_http(listener, options, stop.clone());

@@ -5,8 +5,8 @@
 //! a server of which nothing is known for this set is shown as it is known without
 //! any capability, until it was started once.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -29,11 +29,13 @@ pub(crate) struct Backend {
     pub(crate) key: String,
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) relay: Arc<Relay>,
-    /// What is known without capabilities; none for the set that has none.
+    /// What is known without capabilities; none for the set that has none, and for
+    /// servers that are spoken to in the older era, where they may be another.
     base: Option<Arc<Fleet>>,
     generation: AtomicU64,
     catalog: Mutex<Option<(u64, Arc<Catalog>)>>,
-    learning: AtomicBool,
+    /// When servers of which nothing was known began to be asked.
+    learning: OnceLock<tokio::time::Instant>,
 }
 
 impl Backend {
@@ -42,13 +44,15 @@ impl Backend {
         capabilities: Arc<RawValue>,
         options: &Options,
         base: Option<Arc<Fleet>>,
+        older: bool,
     ) -> Backend {
         let relay = Relay::new(capabilities);
         let mut fleet = FleetOptions::default();
         fleet.reverse = Some(relay.clone());
-        fleet.cache_dir = options.cache_dir.clone().map(|dir| match base {
-            Some(_) => dir.join(format!("can-{}", crate::gateway::digest(&key))),
-            None => dir,
+        fleet.older_first = older;
+        fleet.cache_dir = options.cache_dir.clone().map(|dir| match key.as_str() {
+            "{}" => dir,
+            key => dir.join(format!("can-{}", crate::gateway::digest(key))),
         });
         Backend {
             fleet: Fleet::new(options.servers.clone(), fleet),
@@ -57,7 +61,7 @@ impl Backend {
             base,
             generation: AtomicU64::new(0),
             catalog: Mutex::default(),
-            learning: AtomicBool::new(false),
+            learning: OnceLock::new(),
         }
     }
 
@@ -99,7 +103,7 @@ impl Backend {
 
     /// Asks servers of which nothing is known, a few at a time, once.
     pub(crate) fn learn(self: &Arc<Self>, options: &Options) {
-        if self.learning.swap(true, Ordering::AcqRel) {
+        if self.learning.set(tokio::time::Instant::now()).is_err() {
             return;
         }
         let servers = options.servers.iter().filter(|server| !server.disabled);
@@ -133,11 +137,30 @@ impl Backend {
         }
     }
 
-    /// Waits a moment for servers that are being asked for the first time.
-    pub(crate) async fn settle(&self, options: &Options, most: Duration) {
-        let until = tokio::time::Instant::now() + most;
-        while self.unread(options) && tokio::time::Instant::now() < until {
+    /// Waits for servers that are being asked for the first time, until `most` after
+    /// the first of them was. What failed is not waited for, and no later list is held
+    /// up by one that is slow.
+    pub(crate) async fn settle(self: &Arc<Self>, options: &Options, most: Duration) {
+        if !self.unread(options) {
+            return;
+        }
+        self.learn(options);
+        let Some(begun) = self.learning.get() else {
+            return;
+        };
+        while begun.elapsed() < most && self.awaited(options) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// Whether a server of which nothing is known may still answer.
+    fn awaited(&self, options: &Options) -> bool {
+        let status = self.fleet.status();
+        let failed = |name: &str| {
+            let found = status.iter().find(|status| &*status.name == name);
+            found.is_some_and(|status| status.state == ServerState::Failed)
+        };
+        let mut servers = options.servers.iter().filter(|server| !server.disabled);
+        servers.any(|server| self.manifest(&server.name).is_none() && !failed(&server.name))
     }
 }

@@ -39,6 +39,9 @@ const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// A first list waits this long for servers of which nothing is known.
 const FIRST_LIST: Duration = Duration::from_millis(700);
 
+/// The first word of a server that is passed through is waited for this long.
+const FIRST_MEETING: Duration = Duration::from_secs(30);
+
 /// The circumstances of one request.
 pub(crate) struct Cx {
     pub(crate) client: Arc<Client>,
@@ -164,13 +167,17 @@ impl Gateway {
             _ => client.capabilities(),
         };
         if method == "initialize" && !modern {
-            return self.initialize(client, text).map(Some);
+            return tokio::select! {
+                biased;
+                () = cancel.cancelled() => Ok(None),
+                answer = self.initialize(client, text) => answer.map(Some),
+            };
         }
         let cx = Cx {
             client: client.clone(),
             lane: lane.clone(),
             modern,
-            backend: self.backend(&capabilities),
+            backend: self.backend(&capabilities, modern),
             capabilities,
             cancel: cancel.clone(),
             progress: key("progressToken").map(|raw| raw.get().to_owned()),
@@ -246,7 +253,7 @@ impl Gateway {
         }
     }
 
-    fn initialize(
+    async fn initialize(
         self: &Arc<Self>,
         client: &Arc<Client>,
         params: &str,
@@ -262,9 +269,9 @@ impl Gateway {
             *lock(&client.capabilities) = Arc::from(raw.to_owned());
         }
         *lock(&client.version) = version.into();
-        let backend = self.backend(&client.capabilities());
+        let backend = self.backend_of(client);
         backend.relay.join(client);
-        backend.learn(&self.options);
+        self.meet(&backend).await;
         let about = self.about(&backend);
         Ok(wire::raw(format!(
             r#"{{"protocolVersion":"{version}","capabilities":{},"serverInfo":{}{}}}"#,
@@ -274,13 +281,26 @@ impl Gateway {
         )))
     }
 
-    async fn discover(self: &Arc<Self>, cx: &Cx) -> Result<Box<RawValue>, RpcError> {
-        cx.backend.learn(&self.options);
-        if self.only_server().is_some() {
-            cx.backend
-                .settle(&self.options, Duration::from_secs(30))
-                .await;
+    /// Begins to learn what is not known. Where one server is passed through, its own
+    /// words are waited for, as a client without us would.
+    async fn meet(&self, backend: &Arc<Backend>) {
+        if let Some(server) = self.only_server()
+            && backend.unread(&self.options)
+        {
+            let learnt = backend.fleet.refresh(&server.name);
+            match tokio::time::timeout(FIRST_MEETING, learnt).await {
+                Ok(Ok(_)) => backend.changed(),
+                Ok(Err(error)) => {
+                    tracing::warn!(server = %server.name, %error, "it cannot be listed")
+                }
+                Err(_) => tracing::warn!(server = %server.name, "it is slow to start"),
+            }
         }
+        backend.learn(&self.options);
+    }
+
+    async fn discover(self: &Arc<Self>, cx: &Cx) -> Result<Box<RawValue>, RpcError> {
+        self.meet(&cx.backend).await;
         let about = self.about(&cx.backend);
         Ok(wire::raw(format!(
             r#"{{"resultType":"complete","supportedVersions":["{MODERN}"],"capabilities":{}{},"ttlMs":0,"cacheScope":"private","_meta":{{"{SERVER_KEY}":{}}}}}"#,

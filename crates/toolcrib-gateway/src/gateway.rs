@@ -127,7 +127,7 @@ impl Gateway {
     /// A gateway with no server started. Needs a runtime.
     pub fn new(options: Options) -> Arc<Gateway> {
         let none: Arc<RawValue> = Arc::from(wire::raw("{}".to_owned()));
-        let base = Arc::new(Backend::new("{}".to_owned(), none, &options, None));
+        let base = Arc::new(Backend::new("{}".to_owned(), none, &options, None, false));
         Arc::new_cyclic(|me: &Weak<Gateway>| {
             watch(me.clone(), &base);
             Gateway {
@@ -180,9 +180,21 @@ impl Gateway {
             .collect()
     }
 
-    /// The servers for a client of these capabilities.
-    pub(crate) fn backend(self: &Arc<Self>, capabilities: &RawValue) -> Arc<Backend> {
-        let key = capability_key(capabilities.get());
+    /// The servers as this client sees them.
+    pub(crate) fn backend_of(self: &Arc<Self>, client: &Client) -> Arc<Backend> {
+        let modern = client.version().is_empty();
+        self.backend(&client.capabilities(), modern)
+    }
+
+    /// The servers for a client of these capabilities. One that is passed through is
+    /// spoken to in its client's era: what it asks and tells differs between them.
+    pub(crate) fn backend(self: &Arc<Self>, capabilities: &RawValue, modern: bool) -> Arc<Backend> {
+        let claimed = capability_key(capabilities.get());
+        let older = !modern && self.only_server().is_some();
+        let key = match older {
+            true => format!("older {claimed}"),
+            false => claimed.clone(),
+        };
         let mut backends = lock(&self.backends);
         if let Some(backend) = backends.get(&key) {
             return backend.clone();
@@ -190,13 +202,14 @@ impl Gateway {
         if backends.len() >= MOST_BACKENDS {
             return self.base.clone();
         }
-        let claimed: Arc<RawValue> = Arc::from(wire::raw(key.clone()));
-        let base = self.base.fleet.clone();
+        let claimed: Arc<RawValue> = Arc::from(wire::raw(claimed));
+        let base = (!older).then(|| self.base.fleet.clone());
         let backend = Arc::new(Backend::new(
             key.clone(),
             claimed,
             &self.options,
-            Some(base),
+            base,
+            older,
         ));
         watch(Arc::downgrade(self), &backend);
         backends.insert(key, backend.clone());

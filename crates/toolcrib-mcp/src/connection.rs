@@ -54,6 +54,7 @@ pub(crate) struct Options {
     pub(crate) reverse: Option<Arc<dyn Reverse>>,
     pub(crate) logins: Logins,
     pub(crate) probe_timeout: Duration,
+    pub(crate) older_first: bool,
     pub(crate) grace: Duration,
     pub(crate) max_message: usize,
 }

@@ -56,6 +56,10 @@ pub struct FleetOptions {
     pub credentials_dir: Option<PathBuf>,
     /// How long a server may be silent on the question for its era.
     pub probe_timeout: Duration,
+    /// Try the handshake of the older revisions first, and the newest revision only
+    /// with servers that refuse it: for a caller that speaks an older one itself, and
+    /// stands for what such a client sees.
+    pub older_first: bool,
     /// Time for each step of stopping a server: its input closed, asked to end,
     /// made to end.
     pub grace: Duration,
@@ -75,6 +79,7 @@ impl Default for FleetOptions {
             login: None,
             credentials_dir: None,
             probe_timeout: Duration::from_secs(10),
+            older_first: false,
             grace: Duration::from_secs(2),
             max_message: 64 * 1024 * 1024,
             rest: Duration::from_millis(500),
@@ -138,6 +143,7 @@ impl Fleet {
                 client_version: options.client_version,
                 reverse: options.reverse,
                 probe_timeout: options.probe_timeout,
+                older_first: options.older_first,
                 grace: options.grace,
                 max_message: options.max_message,
             },

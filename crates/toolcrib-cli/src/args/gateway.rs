@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::PlaceArgs;
@@ -59,7 +60,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SERVER")]
     pub(crate) approve: Vec<String>,
     /// Most bytes of one result; the rest is read piece by piece
-    #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = RangedU64ValueParser::<usize>::new().range(1024..))]
     pub(crate) max_result: usize,
     /// File with the bearer token that HTTP clients must show; else $TOOLCRIB_TOKEN
     #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]

@@ -57,9 +57,9 @@ fn what_is_found_is_shown_taken_over_and_given_back() {
 }
 
 #[test]
-fn a_client_that_is_not_known_is_answered_with_the_nearest() {
+fn a_client_that_is_not_known_is_answered_with_those_that_are() {
     let world = World::empty();
     let ran = world.run(&["import", "--client", "cursro"]);
     assert_eq!(ran.code, Some(2));
-    insta::assert_snapshot!(ran.complaint(), @r#"toolcrib: --client: no client "cursro"; did you mean "cursor"?"#);
+    insta::assert_snapshot!(ran.complaint(), @r#"toolcrib: --client: no client "cursro"; known are claude-code, claude-desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed"#);
 }

@@ -21,7 +21,7 @@ impl Gateway {
     pub(crate) fn tell_changed(self: &Arc<Self>, backend: &Arc<Backend>) {
         let catalog = backend.catalog(&self.options);
         for client in self.clients() {
-            let same = Arc::ptr_eq(&self.backend(&client.capabilities()), backend);
+            let same = Arc::ptr_eq(&self.backend_of(&client), backend);
             if !same {
                 continue;
             }
@@ -98,7 +98,7 @@ impl Gateway {
             let calling = lock(&client.lanes)
                 .iter()
                 .any(|(_, name, _)| **name == *server);
-            let same = Arc::ptr_eq(&self.backend(&client.capabilities()), backend);
+            let same = Arc::ptr_eq(&self.backend_of(&client), backend);
             match method {
                 "notifications/message" => {
                     let level = wire::text(params, "level").unwrap_or_default();

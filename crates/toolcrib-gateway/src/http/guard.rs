@@ -49,7 +49,11 @@ pub enum HttpRefused {
 
 impl HttpOptions {
     /// Whether it is safe to listen there.
-    pub(super) fn check(&self, address: SocketAddr) -> Result<(), HttpRefused> {
+    ///
+    /// # Errors
+    /// When others could connect and no token tells them from the user, or when the
+    /// token is none.
+    pub fn check(&self, address: SocketAddr) -> Result<(), HttpRefused> {
         match &self.token {
             Some(token) if token.len() < 16 || !token.bytes().all(|b| b.is_ascii_graphic()) => {
                 Err(HttpRefused::BadToken)

@@ -109,6 +109,31 @@ impl Attempt<'_> {
             idle: FOREVER,
             cap: FOREVER,
         };
+        if self.options.older_first {
+            let (peer, sink, http) = self.parts()?;
+            match initialize(&peer, &*sink, self.options, limits, http.as_ref()).await {
+                Ok(handshake) => {
+                    return Ok(Shaken {
+                        handshake,
+                        modern: false,
+                        skip_probe,
+                    });
+                }
+                Err(error @ McpError::LoginNeeded { .. }) => return Err(error),
+                Err(error @ McpError::Closed { .. }) if http.is_some() => return Err(error),
+                // It may have ended because it does not know the older handshake.
+                Err(McpError::Closed { .. }) if !skip_probe => {
+                    close(self.link.take()).await;
+                    self.connect().await?;
+                }
+                Err(error) if skip_probe => return Err(error),
+                Err(_) => {
+                    if let Some(http) = http {
+                        http.forget();
+                    }
+                }
+            }
+        }
         let mut silent = false;
         if !skip_probe {
             match self.probe(self.options.probe_timeout, limits).await? {

@@ -97,3 +97,39 @@ async fn m03_a_modern_server_that_starts_slower_than_the_probe_is_patient_is_sti
     assert_eq!(&*manifest.protocol_version, "2026-07-28");
     fleet.shutdown().await;
 }
+
+#[tokio::test]
+async fn m15_the_older_handshake_first_still_reaches_every_server() {
+    let cases = [
+        (
+            "of both eras",
+            FakeMcp::new().with("discover", "modern"),
+            "2025-11-25",
+        ),
+        ("of the older", FakeMcp::new(), "2025-11-25"),
+        (
+            "of the newest alone",
+            FakeMcp::new()
+                .with("discover", "modern")
+                .with("initialize", -32601),
+            "2026-07-28",
+        ),
+        (
+            "that exits on the older handshake",
+            FakeMcp::new()
+                .with("discover", "modern")
+                .with("initialize", "exit"),
+            "2026-07-28",
+        ),
+    ];
+    for (name, fake, version) in cases {
+        let mut options = options();
+        options.older_first = true;
+        let fleet = Fleet::new(vec![config("fake", &fake)], options);
+        let manifest = fleet.refresh("fake").await.unwrap();
+        assert_eq!(&*manifest.protocol_version, version, "{name}");
+        let said = call(&fleet, "echo", json!({"text":"hi"})).await.unwrap();
+        assert_eq!(said, "hi", "{name}");
+        fleet.shutdown().await;
+    }
+}

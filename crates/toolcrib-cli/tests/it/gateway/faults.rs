@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcrib_testkit::fake_mcp::FakeMcp;
 
-use super::kit::{Gate, entry, text};
+use super::kit::{Gate, configure, entry, text};
 use crate::world::World;
 
 #[test]
@@ -126,4 +126,67 @@ fn what_is_no_message_is_answered_and_the_session_goes_on() {
     let answers: Value = serde_json::from_str(&gate.line()).unwrap();
     assert_eq!(answers[0]["id"], "x");
     assert_eq!(answers[1]["error"]["code"], -32601);
+}
+
+#[test]
+fn m20_a_client_that_begins_with_the_list_has_the_servers_asked() {
+    let world = World::empty();
+    let mut gate = Gate::silent(&world, &[("good", entry(&FakeMcp::new()))], &[]);
+    gate.modern("tools/list", json!({}), json!({}));
+    gate.heard.clear();
+    let mut tries = 0;
+    loop {
+        let listed = gate.modern("tools/list", json!({}), json!({}));
+        let told = listed["result"]["tools"][0]["description"]
+            .as_str()
+            .unwrap();
+        if !told.contains("Not read yet") {
+            break;
+        }
+        tries += 1;
+        assert!(tries < 400, "{told}");
+        std::thread::sleep(Duration::from_millis(25));
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_with_the_reason() {
+    let world = World::empty();
+    let servers = [("f", entry(&FakeMcp::new()))];
+    let config = configure(&world, &servers).to_string_lossy().into_owned();
+    world.file("empty.json", "{}");
+    world.file("token", "short");
+    let empty = world
+        .repo()
+        .join("empty.json")
+        .to_string_lossy()
+        .into_owned();
+    let token = world.repo().join("token").to_string_lossy().into_owned();
+    for (args, said) in [
+        (vec!["--config", &empty], "names no MCP server"),
+        (
+            vec!["--config", &config, "--approve", "g"],
+            "--approve: no server \"g\"; there are f",
+        ),
+        (
+            vec!["--config", &config, "--http", "0.0.0.0:0"],
+            "can be reached from other machines",
+        ),
+        (
+            vec!["--config", &config, "--http", "0", "--token-file", &token],
+            "at least 16 visible characters",
+        ),
+        (
+            vec!["--config", &config, "--max-result", "10"],
+            "'--max-result <BYTES>'",
+        ),
+    ] {
+        let mut all = vec!["serve"];
+        all.extend(&args);
+        let ran = world.run(&all);
+        assert_eq!(ran.code, Some(2), "{args:?}");
+        assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
+        // Nothing says that it serves.
+        assert!(!ran.stderr.contains("serving"), "{args:?}");
+    }
 }

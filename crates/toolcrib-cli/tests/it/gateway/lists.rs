@@ -161,3 +161,53 @@ fn prompts_and_resources_are_passed_on_under_their_servers_names() {
         "{dead}"
     );
 }
+
+#[test]
+fn m15_one_server_that_is_passed_through_is_met_in_its_clients_era() {
+    let world = World::empty();
+    let servers = [("f", entry(&FakeMcp::new().with("discover", "modern")))];
+    let mut gate = Gate::silent(&world, &servers, &["--mode", "transparent"]);
+    // Its own words, though nothing was known of it before.
+    let met = gate.initialize(json!({}));
+    assert_ne!(met["serverInfo"]["name"], "toolcrib", "{met}");
+    let known = |dir: &str| -> Vec<Value> {
+        let cache = world.home().join(".cache/toolcrib/mcp").join(dir);
+        let entries = std::fs::read_dir(cache).into_iter().flatten();
+        let files = entries.map(|entry| entry.unwrap().path());
+        files
+            .filter(|path| path.extension().is_some_and(|e| e == "json"))
+            .map(|path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
+            .collect()
+    };
+    assert!(
+        known("").is_empty(),
+        "what an older client is told is kept apart"
+    );
+    let dirs: Vec<String> = std::fs::read_dir(world.home().join(".cache/toolcrib/mcp"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let older = known(&dirs[0]);
+    assert_eq!(older[0]["protocol_version"], "2025-11-25");
+
+    let mut gate = Gate::silent(&world, &servers, &["--mode", "transparent"]);
+    let met = gate.modern("server/discover", json!({}), json!({}));
+    assert_eq!(
+        met["result"]["supportedVersions"],
+        json!(["2026-07-28"]),
+        "{met}"
+    );
+    assert_eq!(known("")[0]["protocol_version"], "2026-07-28");
+}
+
+#[test]
+fn m15_a_dead_server_that_is_passed_through_is_no_reason_to_wait() {
+    let world = World::empty();
+    let servers = [("f", json!({"command": "/nowhere/dead"}))];
+    let mut gate = Gate::silent(&world, &servers, &["--mode", "transparent"]);
+    let met = gate.initialize(json!({}));
+    assert_eq!(met["serverInfo"]["name"], "toolcrib");
+    let answer = gate.request("tools/list", json!({}));
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("did not start"), "{why}");
+}
