@@ -13,6 +13,9 @@ use super::value::{Ty, no_args};
 use crate::facts::Flags;
 use crate::model::{NodeId, NodeKind};
 
+/// Variables that one may lead to by holding others.
+const MAX_FOLLOWED: usize = 512;
+
 impl Eval<'_> {
     /// What reading a name gives: the type of variables, fields and properties.
     pub(crate) fn value(&mut self, ty: &Ty) -> Ty {
@@ -75,10 +78,9 @@ impl Eval<'_> {
                 None => all.push(ty),
                 Some(Some(value)) => all.push(value),
                 Some(None) if !followed.insert(*node) => {}
-                Some(None) => match self.remembered(*node) {
-                    Some(value) => all.push(value),
-                    None => todo.extend(self.given_to(*node)),
-                },
+                // The count depends on the variable alone, so this is remembered.
+                Some(None) if followed.len() > MAX_FOLLOWED => return Ty::Unknown,
+                Some(None) => todo.extend(self.given_to(*node)),
             }
         }
         Ty::any(all)

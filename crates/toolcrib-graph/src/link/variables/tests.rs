@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::MAX_FOLLOWED;
 use crate::facts::FileFacts;
 use crate::lang::rules_of_tree;
 use crate::link::eval::{Eval, MAX_MOVES};
@@ -85,16 +86,14 @@ Shape.of(2);
 }
 
 #[test]
-fn a_question_ends_at_its_bound_and_the_next_begins_anew() {
-    // Each question remembers more terms, until terms alone are no bound.
-    let size = MAX_MOVES as usize / 2;
-    let text = circle(size) + &"v0();\n".repeat(size / 900) + "made();\n";
-    let mut sites = decided("lib.js", &text);
-    let (_, next, moves) = sites.pop().unwrap();
-    assert!(matches!(next, SiteState::Resolved { .. }));
-    assert!(moves < 10);
-    let (_, last, moves) = sites.pop().unwrap();
-    assert_eq!(moves, MAX_MOVES);
-    assert_eq!(last, SiteState::Unresolved);
-    assert!(sites.iter().all(|(_, _, moves)| *moves <= MAX_MOVES));
+fn a_circle_beyond_the_bound_is_declined_once_and_remembered() {
+    let text = circle(4 * MAX_FOLLOWED) + "v0();\nv0();\nmade();\n";
+    let sites = decided("lib.js", &text);
+    assert_eq!(sites[0].1, SiteState::Unresolved);
+    assert!(sites[0].2 > MAX_FOLLOWED as u32, "{sites:?}");
+    assert!(sites[0].2 < 12 * MAX_FOLLOWED as u32, "{sites:?}");
+    assert!(sites[0].2 < MAX_MOVES, "{sites:?}");
+    assert_eq!(sites[1].1, SiteState::Unresolved);
+    assert!(sites[1].2 < 10, "{sites:?}");
+    assert!(matches!(sites[2].1, SiteState::Resolved { .. }));
 }
