@@ -22,6 +22,7 @@ mod mounts;
 mod naming;
 mod paths;
 mod relations;
+mod roots;
 mod shape;
 mod shapes;
 mod shared;
@@ -29,6 +30,7 @@ mod sites;
 mod spaces;
 mod textual;
 mod value;
+mod variables;
 mod virtuals;
 
 use crate::facts::FileFacts;
@@ -36,6 +38,7 @@ use crate::graph::GraphParts;
 use crate::scan::SourceFile;
 
 pub(crate) use library::{Library, OPAQUE, Seen, Shapes, Special};
+pub(crate) use roots::leading;
 pub(crate) use spaces::{Placement, SpaceIx};
 pub(crate) use textual::Home;
 pub(crate) use value::Ty;

@@ -15,6 +15,16 @@ fn the_json_of_each_event() {
             fingerprint: TurnPlan::new("", Vec::new()).fingerprint().clone(),
             reason: "initial".into(),
         },
+        Event::Compacted {
+            reason: "full".into(),
+            bytes_before: 20,
+            bytes_after: 10,
+            messages: 3,
+            summarised: true,
+        },
+        Event::MessageTaken {
+            text: "and then?".into(),
+        },
         Event::TurnStarted {
             round: 1,
             rounds: 20,
@@ -93,8 +103,23 @@ fn the_json_of_each_event() {
     insta::assert_snapshot!("each_event", lines.join("\n"));
     for (event, line) in events.iter().zip(&lines) {
         assert_eq!(&serde_json::from_str::<Event>(line).unwrap(), event);
+        let fields: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(line).unwrap();
+        let kind = fields["type"].as_str().unwrap();
+        let described = DOCUMENT
+            .lines()
+            .find(|row| row.starts_with(&format!("| `{kind}` |")))
+            .unwrap_or_else(|| panic!("{kind} is not described"));
+        for field in fields
+            .keys()
+            .filter(|name| !["v", "type"].contains(&&***name))
+        {
+            assert!(described.contains(&format!("`{field}`")), "{kind}: {field}");
+        }
     }
 }
+
+const DOCUMENT: &str = include_str!("../../../../docs/events.md");
 
 #[test]
 fn an_excerpt_is_one_line_of_120_characters() {

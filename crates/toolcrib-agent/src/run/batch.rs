@@ -247,10 +247,9 @@ fn damage(call: &ToolCall, cut: bool, last: bool) -> Option<Refusal> {
 /// The call as it can be sent back: some servers refuse every later request over
 /// arguments that are not an object.
 fn sendable(call: &ToolCall) -> ToolCall {
-    let text = call.arguments.trim();
-    let whole =
-        text.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-    let arguments: Str = if whole {
+    // Read in full: what is nested deeper than parsers go is refused as well.
+    let read = serde_json::from_str::<serde_json::Value>(&call.arguments);
+    let arguments: Str = if read.is_ok_and(|value| value.is_object()) {
         call.arguments.clone()
     } else {
         "{}".into()

@@ -1,8 +1,10 @@
 //! What a term turns out to be, as far as sources declare it.
 //!
-//! Evaluation is a pure function of the facts: bounded in depth and in steps,
-//! declining to [`Ty::Unknown`] at the bound. Results are remembered only when
-//! no bound was met, so that the order of questions does not matter.
+//! Evaluation is a pure function of the facts: bounded in depth, in terms and in
+//! moves from one thing to another, declining to [`Ty::Unknown`] at the bound.
+//! Results are remembered only when no bound was met, so that the order of
+//! questions does not matter. What is remembered costs no term, but moving to it
+//! is a move: else a question over remembered terms alone would have no end.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -23,6 +25,8 @@ use crate::model::{NodeId, NodeKind};
 const MAX_DEPTH: u32 = 72;
 /// Terms evaluated for one question.
 const MAX_STEPS: u32 = 3_000;
+/// Terms, members, results and values asked for in one question, remembered or not.
+pub(super) const MAX_MOVES: u32 = 20_000;
 
 /// Where a term is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,13 +50,16 @@ pub(crate) struct Eval<'l> {
     pub(crate) relations: &'l Relations,
     depth: u32,
     steps: u32,
+    pub(super) moves: u32,
     /// Variables whose values are being made instances of, outermost first.
     instancing: Vec<NodeId>,
-    limited: bool,
+    pub(super) limited: bool,
     /// Leave the receiver's type open, for results that name it.
     pub(super) keep_this: bool,
     pub(super) wanted: Wanted,
     memo: FxHashMap<(Cx, TermId), (Ty, Via)>,
+    /// What variables turned out to hold.
+    pub(super) values: FxHashMap<NodeId, (Ty, Via)>,
     /// The strongest step taken for the current question.
     pub(crate) via: Via,
 }
@@ -64,11 +71,13 @@ impl<'l> Eval<'l> {
             relations,
             depth: 0,
             steps: 0,
+            moves: 0,
             instancing: Vec::new(),
             limited: false,
             keep_this: false,
             wanted: Wanted::Value,
             memo: FxHashMap::default(),
+            values: FxHashMap::default(),
             via: Via::Scope,
         }
     }
@@ -85,6 +94,7 @@ impl<'l> Eval<'l> {
     pub(crate) fn begin(&mut self) {
         self.depth = 0;
         self.steps = 0;
+        self.moves = 0;
         self.limited = false;
         self.keep_this = false;
         self.via = Via::Scope;
@@ -97,6 +107,9 @@ impl<'l> Eval<'l> {
     /// What a term stands for: a definition stays one, a value is its type's.
     pub(crate) fn eval(&mut self, cx: Cx, term: TermId) -> Ty {
         if !term.is_known() {
+            return Ty::Unknown;
+        }
+        if !self.may_move() {
             return Ty::Unknown;
         }
         let cacheable = !self.keep_this;
@@ -518,6 +531,9 @@ impl<'l> Eval<'l> {
 
     /// A value of a type.
     pub(crate) fn instance(&mut self, cx: Cx, ty: &Ty) -> Ty {
+        if !self.may_move() {
+            return Ty::Unknown;
+        }
         if self.depth >= MAX_DEPTH || self.steps >= MAX_STEPS {
             self.limited = true;
             return Ty::Unknown;
@@ -651,22 +667,11 @@ impl<'l> Eval<'l> {
         }
     }
 
-    /// What reading a name gives: the type of variables, fields and properties.
-    pub(crate) fn value(&mut self, ty: &Ty) -> Ty {
-        match ty {
-            Ty::Any(all) => Ty::any(all.iter().map(|ty| self.value(ty)).collect()),
-            Ty::Def(node, _) => self.value_of(*node).unwrap_or_else(|| ty.clone()),
-            other => other.clone(),
-        }
-    }
-
-    /// The type of a variable, constant, field or enum member; `None` for others.
-    pub(crate) fn value_of(&mut self, node: NodeId) -> Option<Ty> {
-        self.guarded(Some(Ty::Unknown), |eval| eval.value_of_inner(node))
-    }
-
     /// One step deeper, or `limit` when that is too deep.
     pub(crate) fn guarded<T>(&mut self, limit: T, step: impl FnOnce(&mut Self) -> T) -> T {
+        if !self.may_move() {
+            return limit;
+        }
         if self.depth >= MAX_DEPTH {
             self.limited = true;
             return limit;
@@ -677,36 +682,14 @@ impl<'l> Eval<'l> {
         out
     }
 
-    pub(super) fn value_of_inner(&mut self, node: NodeId) -> Option<Ty> {
-        let (file, ix) = self.index().place_of(node);
-        let facts = self.facts(file);
-        let def = facts.def(ix);
-        match def.kind {
-            NodeKind::Variable | NodeKind::Constant | NodeKind::Field => {}
-            NodeKind::EnumMember => {
-                let parent = self.index().node(file, def.parent);
-                return Some(Ty::Inst(parent, no_args()));
-            }
-            _ => return None,
+    /// Takes one move from the question's budget; `false` when none is left.
+    pub(super) fn may_move(&mut self) -> bool {
+        if self.moves >= MAX_MOVES {
+            self.limited = true;
+            return false;
         }
-        if def.flags.has(Flags::OBJECT) {
-            return Some(Ty::Inst(node, no_args()));
-        }
-        let cx = Cx { file, scope: ix };
-        if def.ty.is_known() {
-            let ty = self.eval(cx, def.ty);
-            return Some(self.instance(cx, &ty));
-        }
-        let mut all = Vec::new();
-        for value in facts.values_of(ix) {
-            let inner = Cx {
-                file,
-                scope: value.scope,
-            };
-            let ty = self.eval(inner, value.term);
-            all.push(self.value(&ty));
-        }
-        Some(Ty::any(all))
+        self.moves += 1;
+        true
     }
 }
 

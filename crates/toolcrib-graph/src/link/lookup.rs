@@ -160,10 +160,16 @@ impl<'i> Lookup<'i> {
     }
 
     fn resolve_import(&self, file: u32, import: &Import, hops: u32) -> Vec<Found> {
-        let index = self.index;
-        if index.textual(file) {
+        if self.index.textual(file) {
             return self.textual_import(file, import);
         }
+        let mut found = self.import_path(file, import, hops);
+        self.keep_own_copies(file, &mut found);
+        found
+    }
+
+    fn import_path(&self, file: u32, import: &Import, hops: u32) -> Vec<Found> {
+        let index = self.index;
         let path: Vec<GSym> = import
             .path
             .iter()
@@ -232,22 +238,25 @@ impl<'i> Lookup<'i> {
         }
     }
 
-    /// Modules that can be named from anywhere, those of the own root first.
+    /// Modules that can be named from anywhere: the own root's, else the nearest.
     pub(crate) fn in_roots(&self, language: usize, from: SpaceIx, name: GSym) -> Vec<Found> {
         let spaces = &self.index.spaces;
         let text = self.index.names.text(name);
         let own = spaces.get(from).top;
         let roots = &spaces.roots[language];
-        let own_first = roots
-            .iter()
-            .filter(|root| **root == own)
-            .chain(roots.iter().filter(|root| **root != own));
-        for root in own_first {
-            if let Some(child) = spaces.get(*root).children.get(&**text) {
-                return vec![Found::Space(*child)];
-            }
+        let child = |root: SpaceIx| spaces.get(root).children.get(&**text).copied();
+        if roots.contains(&own)
+            && let Some(child) = child(own)
+        {
+            return vec![Found::Space(child)];
         }
-        Vec::new()
+        let children = roots.iter().filter_map(|root| child(*root));
+        let mut found: Vec<Found> = children.map(Found::Space).collect();
+        if let Some(&file) = spaces.get(from).files.first() {
+            self.keep_own_copies(file, &mut found);
+        }
+        found.truncate(MAX_FOUND);
+        found
     }
 
     /// A path of a language whose imports start at source roots.
@@ -539,8 +548,7 @@ impl<'i> Lookup<'i> {
         if imported && best > 1 {
             let first = found.iter().find(|item| weight(item) > 1).copied();
             if let Some(first) = first {
-                found.clear();
-                found.push(first);
+                found.retain(|item| *item == first || self.is_copy(first, *item));
             }
             return;
         }
@@ -716,6 +724,7 @@ impl<'i> Lookup<'i> {
         if found.is_empty() {
             found = self.in_globs(container, name, None, 0);
         }
+        self.keep_own_copies(file, &mut found);
         found
     }
 

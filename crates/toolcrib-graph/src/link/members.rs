@@ -48,7 +48,8 @@ impl Eval<'_> {
                     let found = self.completed(found);
                     return self.found(&found);
                 }
-                let found = self.lookup.in_space(*space, name);
+                let mut found = self.lookup.in_space(*space, name);
+                self.lookup.keep_own_copies(cx.file, &mut found);
                 self.found(&found)
             }
             Ty::Def(node, args) => {

@@ -33,6 +33,7 @@ impl Lookup<'_> {
                             }
                         }
                         found = next;
+                        self.keep_own_copies(file, &mut found);
                     }
                     return found;
                 }

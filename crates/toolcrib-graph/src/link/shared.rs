@@ -23,6 +23,7 @@ impl Lookup<'_> {
             return Some((found, Via::Scope));
         }
         found = self.in_globs(imports, name, None, 0);
+        self.keep_own_copies(file, &mut found);
         if found.is_empty() {
             found.extend(self.named_by_itself(file, name));
         }
@@ -39,6 +40,7 @@ impl Lookup<'_> {
         if found.is_empty() {
             found = self.in_globs(imports, name, None, 0);
         }
+        self.keep_own_copies(file, &mut found);
         found.retain(|item| match item {
             Found::Node(node) => self.index.def(*node).kind.is_callable(),
             _ => true,

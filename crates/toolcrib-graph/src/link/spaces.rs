@@ -34,6 +34,10 @@ pub(crate) struct Spaces {
     pub(crate) list: Vec<Space>,
     /// By language: modules whose children can be imported from anywhere.
     pub(crate) roots: Vec<Vec<SpaceIx>>,
+    /// The directories that roots stand for, where they stand for one.
+    pub(crate) root_dirs: FxHashMap<SpaceIx, String>,
+    /// Where a file's source root ends in its path, where modules span roots.
+    pub(crate) root_ends: FxHashMap<u32, usize>,
     /// The module of each file.
     pub(crate) of_file: Vec<Option<SpaceIx>>,
     /// The modules that definitions open: inline and declared ones.
@@ -89,6 +93,23 @@ impl Placement<'_> {
         self.spaces.list[ix.0 as usize].is_root = true;
         self.spaces.roots[self.language].push(ix);
         ix
+    }
+
+    /// A root that stands for a directory.
+    pub(crate) fn root_at(&mut self, dir: &str) -> SpaceIx {
+        let root = self.root();
+        self.spaces.root_dirs.insert(root, dir.to_string());
+        root
+    }
+
+    /// Says that a detached module belongs to a root.
+    pub(crate) fn belong(&mut self, space: SpaceIx, root: SpaceIx) {
+        self.spaces.list[space.0 as usize].top = root;
+    }
+
+    /// Says where a file's source root ends in its path.
+    pub(crate) fn root_ends(&mut self, file: u32, end: usize) {
+        self.spaces.root_ends.insert(file, end);
     }
 
     /// The inner module of a name, made when it is new.

@@ -9,6 +9,7 @@ mod hostile;
 mod lookups;
 mod outlines;
 mod phantoms;
+mod roots;
 mod routes;
 mod sample;
 mod scripts;

@@ -17,6 +17,8 @@ use super::{files, relations, ways};
 const TOP: usize = 3;
 /// Lines quoted from the best place, and from the others.
 const QUOTED: [usize; TOP] = [8, 5, 4];
+/// Copies of one definition named; more are counted.
+const COPIES: usize = 3;
 /// Searches named when nothing was found.
 const SEARCHES: usize = 12;
 /// Calls between the best places of a how-question.
@@ -115,7 +117,7 @@ fn unknown_names(question: &Question, notes: &Notes, found: &[Candidate<'_>]) ->
 /// A symbol's name and place, when it has been seen.
 pub(super) fn cited(notes: &Notes, name: &str) -> Option<String> {
     let at = place(notes.symbols.get(name)?)?.cite();
-    let on = if name.contains('~') { "on " } else { "" };
+    let on = if rank::plain(name) != name { "on " } else { "" };
     Some(format!("`{}` {on}{at}", shown(name)))
 }
 
@@ -198,7 +200,7 @@ fn nothing_found(question: &Question, notes: &Notes, found: &[Candidate<'_>]) ->
     text
 }
 
-/// One line on a symbol: kind, name, place, first sentence.
+/// A line on a symbol: kind, name, place; one on its copies, and its first sentence.
 pub(super) fn headline(candidate: &Candidate<'_>) -> String {
     let symbol = candidate.symbol;
     let place = place(symbol).map_or(String::new(), |place| place.cite());
@@ -208,6 +210,15 @@ pub(super) fn headline(candidate: &Candidate<'_>) -> String {
         &symbol.kind
     };
     let mut line = format!("{kind} `{}`, {place}", shown(candidate.name));
+    let copies: Vec<String> = candidate.copies.iter().map(|at| at.cite()).collect();
+    if !copies.is_empty() {
+        let left = copies.len().saturating_sub(COPIES);
+        let named = copies[..copies.len() - left].join(", ");
+        let _ = write!(line, "\n   also in {named}");
+        if left > 0 {
+            let _ = write!(line, " and {left} more");
+        }
+    }
     if !symbol.doc.is_empty() {
         // A block of its own: the words stand above the cited lines, not in them.
         let _ = write!(line, "\n   > {}", symbol.doc.replace('`', ""));
@@ -218,11 +229,11 @@ pub(super) fn headline(candidate: &Candidate<'_>) -> String {
 /// A name as prose can give it: qualified, or its last part alone where a number
 /// tells repeated definitions apart, since sources do not write that number.
 pub(super) fn shown(name: &str) -> &str {
-    if !name.contains('~') {
-        return name;
+    if rank::plain(name) == name {
+        name
+    } else {
+        rank::bare(name)
     }
-    let last = rank::bare(name);
-    last.split('~').next().unwrap_or(last)
 }
 
 fn places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {

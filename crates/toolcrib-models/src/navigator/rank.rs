@@ -20,6 +20,8 @@ pub(super) struct Candidate<'n> {
     pub(super) score: f64,
     /// Share of the terms' weight that it has anywhere, 0 to 1.
     pub(super) coverage: f64,
+    /// Where other files define the same name, the one most at home first.
+    pub(super) copies: Vec<&'n Place>,
 }
 
 /// A term and what it counts for in this repository.
@@ -50,7 +52,8 @@ pub(super) fn weigh<'q>(question: &'q Question, notes: &Notes) -> Vec<Weighed<'q
     weighed.collect()
 }
 
-/// All symbols seen, best first; ties by name.
+/// All symbols seen, best first; ties by name. Of the copies of one name that
+/// score the same the one with the shorter path stands for the others.
 pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candidate<'n>> {
     let terms = weigh(question, notes);
     let mut meaning = Meaning::new(&question.text);
@@ -61,11 +64,68 @@ pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candi
         .filter(|candidate| candidate.score > 0.0)
         .collect();
     lift(notes, &mut found);
-    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(b.name)));
-    // Overloads and conditional definitions are one place to a reader.
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    found.retain(|c| seen.insert(c.name.split('~').next().unwrap_or(c.name)));
-    found
+    found.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        let by_name = by_score.then_with(|| plain(a.name).cmp(plain(b.name)));
+        let by_home = by_name.then_with(|| home(a.symbol).cmp(&home(b.symbol)));
+        by_home.then_with(|| a.name.cmp(b.name))
+    });
+    // Overloads and conditional definitions are one place to a reader, and so are
+    // copies in several source roots.
+    let mut at: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut kept: Vec<Candidate<'n>> = Vec::new();
+    for candidate in found {
+        match at.get(plain(candidate.name)) {
+            Some(&first) => kept[first].mention(candidate.symbol),
+            None => {
+                at.insert(plain(candidate.name), kept.len());
+                kept.push(candidate);
+            }
+        }
+    }
+    for candidate in &mut kept {
+        candidate.copies.sort_by_key(|place| distance(place));
+    }
+    kept
+}
+
+impl<'n> Candidate<'n> {
+    /// Takes note of a definition of the same name; one of each other file counts.
+    fn mention(&mut self, other: &'n Symbol) {
+        let (Some(own), Some(place)) = (&self.symbol.place, &other.place) else {
+            return;
+        };
+        if own.path == place.path || self.symbol.kind != other.kind {
+            return;
+        }
+        match self.copies.iter_mut().find(|copy| copy.path == place.path) {
+            Some(copy) if place.start < copy.start => *copy = place,
+            Some(_) => {}
+            None => self.copies.push(place),
+        }
+    }
+}
+
+/// A qualified name without the number that tells repeated definitions apart.
+pub(super) fn plain(name: &str) -> &str {
+    match name.rsplit_once('~') {
+        // A destructor has the mark before its name.
+        Some((plain, number)) if number.parse::<u32>().is_ok() => plain,
+        _ => name,
+    }
+}
+
+/// What is nearer to the top of the tree is the main one of several copies:
+/// fewer directories, then the shorter path, then by name. What was not found
+/// itself comes last.
+fn home(symbol: &Symbol) -> (bool, Option<(usize, usize, &str, u32)>) {
+    let place = symbol.place.as_ref();
+    (place.is_none(), place.map(distance))
+}
+
+fn distance(place: &Place) -> (usize, usize, &str, u32) {
+    let path = place.path.as_str();
+    (path.matches('/').count(), path.len(), path, place.start)
 }
 
 /// Lifts what calls, or is called by, other good candidates: where several meet
@@ -175,8 +235,9 @@ fn joined(lines: &BTreeMap<u32, String>) -> String {
         .fold(String::new(), |all, line| all + line + "\n")
 }
 
-/// The last part of a qualified name.
+/// The last part of a qualified name, as the source writes it.
 pub(super) fn bare(name: &str) -> &str {
+    let name = plain(name);
     let after_colons = name.rsplit("::").next().unwrap_or(name);
     after_colons
         .rsplit(['.', '/'])
@@ -186,6 +247,7 @@ pub(super) fn bare(name: &str) -> &str {
 
 /// The part before the last of a qualified name.
 fn owner(name: &str) -> &str {
+    let name = plain(name);
     let rest = &name[..name.len() - bare(name).len()];
     bare(rest.trim_end_matches([':', '.', '/']))
 }
@@ -204,7 +266,7 @@ fn judge<'n>(
         .map_or(symbol.text_path.as_str(), |place| &place.path);
     let bare_name = bare(name);
     let own = stems(bare_name);
-    let wide = stems(&format!("{name} {path}"));
+    let wide = stems(&format!("{} {path}", plain(name)));
     let signature = stems(&symbol.signature);
     let doc = stems(&symbol.doc);
     let texts = stems(&joined(&symbol.texts));
@@ -292,12 +354,13 @@ fn judge<'n>(
         symbol,
         score,
         coverage,
+        copies: Vec::new(),
     }
 }
 
 /// 1 when the question writes this very name, less for its last part alone.
 pub(super) fn named(question: &Question, name: &str) -> f64 {
-    let full = name.replace("::", ".");
+    let full = plain(name).replace("::", ".");
     let value = question.names.iter().map(|asked| {
         let asked = asked.replace("::", ".");
         if full == asked || full.ends_with(&format!(".{asked}")) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::answer::{headline, shown, subjects};
 use super::notes::{Edge, Neighborhood, Notes};
 use super::question::{Intent, Question};
-use super::rank::{Candidate, path_prior};
+use super::rank::{Candidate, path_prior, plain};
 
 /// Callers or callees listed; more are counted.
 const LISTED: usize = 60;
@@ -45,7 +45,7 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
                 "- {} `{}` {} {}",
                 verb(&edge.kind, incoming),
                 shown(&edge.name),
-                if incoming && !edge.name.contains('~') {
+                if incoming && plain(&edge.name) == edge.name {
                     "at"
                 } else {
                     "on"

@@ -64,7 +64,7 @@ fn explore(a: &str, b: &str) -> Look {
 /// The symbols that a name may mean, best first.
 fn meant<'n>(name: &str, found: &[Candidate<'n>]) -> Vec<&'n str> {
     let same = |c: &&Candidate<'n>| {
-        let unified = c.name.replace("::", ".");
+        let unified = rank::plain(c.name).replace("::", ".");
         let asked = name.replace("::", ".");
         unified == asked
             || unified.ends_with(&format!(".{asked}"))

@@ -3,14 +3,15 @@
 //! A package is the files of one directory that name it; `p_test` beside `p` is
 //! a package of its own, and so is a `main` among another package's files. A
 //! package is imported, and shown, by the path of the nearest `go.mod` above it
-//! and its directory below that; without one by its directory alone.
+//! and its directory below that; without one by its directory alone. Each `go.mod`
+//! has a root of its own, so that copies of a module import their own packages.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use crate::facts::DefIx;
-use crate::link::Placement;
+use crate::link::{Placement, SpaceIx};
 
 pub(super) fn place(p: &mut Placement<'_>) {
     if p.own.is_empty() {
@@ -75,7 +76,7 @@ pub(super) fn place(p: &mut Placement<'_>) {
     for files in packages.values_mut() {
         files.sort_unstable();
     }
-    let root = p.root();
+    let mut roots: BTreeMap<String, SpaceIx> = BTreeMap::new();
     let mut placed = Vec::new();
     for ((dir, name), files) in &packages {
         let path = import_path(&modules, dir);
@@ -90,10 +91,15 @@ pub(super) fn place(p: &mut Placement<'_>) {
             (path, false) if path.is_empty() => name.clone(),
             (path, false) => format!("{path}/{name}"),
         };
-        placed.push((path, is_main, shown, name.clone(), files.clone()));
+        let module = module_dir(&modules, dir).unwrap_or_default();
+        let root = *roots
+            .entry(module.to_string())
+            .or_insert_with(|| p.root_at(module));
+        placed.push((root, path, is_main, shown, name.clone(), files.clone()));
     }
-    for (path, is_main, shown, name, files) in placed {
+    for (root, path, is_main, shown, name, files) in placed {
         let space = p.detached(&shown);
+        p.belong(space, root);
         p.say_name(space, &name);
         if is_main {
             p.attach(root, &path, space);
@@ -120,18 +126,27 @@ fn order(path: &str, package: &str) -> (u8, String) {
 }
 
 fn import_path(modules: &FxHashMap<String, String>, dir: &str) -> String {
+    let Some((at, module)) = module_dir(modules, dir).and_then(|at| Some((at, modules.get(at)?)))
+    else {
+        return dir.to_string();
+    };
+    let below = dir[at.len()..].trim_start_matches('/');
+    if below.is_empty() {
+        module.clone()
+    } else {
+        format!("{module}/{below}")
+    }
+}
+
+/// The nearest directory above with a `go.mod`.
+fn module_dir<'d>(modules: &FxHashMap<String, String>, dir: &'d str) -> Option<&'d str> {
     let mut at = dir;
     loop {
-        if let Some(module) = modules.get(at) {
-            let below = dir[at.len()..].trim_start_matches('/');
-            return if below.is_empty() {
-                module.clone()
-            } else {
-                format!("{module}/{below}")
-            };
+        if modules.contains_key(at) {
+            return Some(at);
         }
         if at.is_empty() {
-            return dir.to_string();
+            return None;
         }
         at = split(at).0;
     }

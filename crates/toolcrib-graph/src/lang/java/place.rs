@@ -37,7 +37,18 @@ pub(super) fn place(p: &mut Placement<'_>) {
         if !name.is_empty() {
             p.attach(root, &name, space);
         }
+        let below = name.replace('.', "/");
         for file in files {
+            let path = &p.files[file as usize].path;
+            let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+            // What is not laid out by its package is a root of its own.
+            let end = match dir.strip_suffix(&*below) {
+                Some(root) if !below.is_empty() && (root.is_empty() || root.ends_with('/')) => {
+                    root.len().saturating_sub(1)
+                }
+                _ => dir.len(),
+            };
+            p.root_ends(file, end);
             p.put(file, space);
         }
     }

@@ -3,7 +3,7 @@
 //! A package's root is the directory above its outermost `__init__.py`. Files
 //! outside packages belong to the nearest source root: a directory with a
 //! project file, its `src` or `lib`, else the top. What is imported is looked
-//! up in the importing file's own root first.
+//! up in the importing file's own root first, then in the nearest.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ pub(super) fn place(p: &mut Placement<'_>) {
     for (root, _, _) in &placed {
         roots.entry(root.clone()).or_insert(SpaceIx(0));
     }
-    for space in roots.values_mut() {
-        *space = p.root();
+    for (dir, space) in &mut roots {
+        *space = p.root_at(dir);
     }
     for (root, parts, file) in placed {
         let mut space = roots[&root];

@@ -7,11 +7,13 @@
 //! `package.json`. A relative path that leads nowhere is a module without
 //! members, anything else is another package.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use crate::language::language_name;
-use crate::link::{Placement, SpaceIx};
+use crate::link::{Placement, SpaceIx, leading};
 use crate::model::NodeKind;
 use crate::scan::SourceFile;
 
@@ -114,14 +116,15 @@ struct Config {
 
 struct Project<'a> {
     by_path: &'a FxHashMap<&'a str, u32>,
-    packages: FxHashMap<String, Package>,
+    /// In path order; copies of a package share its name.
+    packages: FxHashMap<String, Vec<Package>>,
     /// Deepest directory first.
     configs: Vec<Config>,
 }
 
 impl<'a> Project<'a> {
     fn new(files: &[SourceFile], by_path: &'a FxHashMap<&'a str, u32>) -> Self {
-        let mut packages = FxHashMap::default();
+        let mut packages: FxHashMap<String, Vec<Package>> = FxHashMap::default();
         let mut configs = Vec::new();
         for file in files {
             let (dir, name) = split(&file.path);
@@ -130,7 +133,7 @@ impl<'a> Project<'a> {
                     continue;
                 };
                 if let Some(name) = manifest.get("name").and_then(Value::as_str) {
-                    packages.entry(name.to_string()).or_insert(Package {
+                    packages.entry(name.to_string()).or_default().push(Package {
                         dir: dir.to_string(),
                         manifest,
                     });
@@ -142,7 +145,7 @@ impl<'a> Project<'a> {
                 configs.extend(Config::read(dir, &file.text));
             }
         }
-        configs.sort_by_key(|config| std::cmp::Reverse(config.dir.len()));
+        configs.sort_by_key(|config| Reverse(config.dir.len()));
         Project {
             by_path,
             packages,
@@ -166,10 +169,10 @@ impl<'a> Project<'a> {
                 }
             }
         }
-        self.in_packages(from)
+        self.in_packages(path, from)
     }
 
-    fn in_packages(&self, from: &str) -> Option<u32> {
+    fn in_packages(&self, path: &str, from: &str) -> Option<u32> {
         let mut cuts = from.match_indices('/').map(|(at, _)| at);
         let first = cuts.next();
         let cut = if from.starts_with('@') {
@@ -181,7 +184,16 @@ impl<'a> Project<'a> {
             Some(at) => (&from[..at], &from[at + 1..]),
             None => (from, ""),
         };
-        let package = self.packages.get(name)?;
+        // The package around the file, else the nearest copy.
+        let (dir, _) = split(path);
+        let mut copies: Vec<&Package> = self.packages.get(name)?.iter().collect();
+        copies.sort_by_key(|p| (!is_in(dir, &p.dir), Reverse(leading(path, &p.dir))));
+        copies
+            .into_iter()
+            .find_map(|package| self.in_manifest(package, inner))
+    }
+
+    fn in_manifest(&self, package: &Package, inner: &str) -> Option<u32> {
         let mut targets = Vec::new();
         let key = if inner.is_empty() {
             ".".to_string()
