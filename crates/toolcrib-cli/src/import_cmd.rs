@@ -136,7 +136,8 @@ fn costs(
             plan.servers.iter().filter(|s| s.scope == scope).collect();
         let loaded = Loaded::from_toml(&text, path, root);
         let loaded = match loaded {
-            Ok(loaded) => loaded,
+            // As the clients will start it: with what their entries carry.
+            Ok(loaded) => loaded.filled(&plan.carried()),
             Err(error) => {
                 for server in servers {
                     let key = (scope, server.name.clone());
@@ -200,7 +201,7 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
     if plan.servers.is_empty() {
         text.push_str("no MCP server was found that is not served already\n");
     }
-    let (mut tools, mut tokens, mut unknown) = (0, 0, 0);
+    let (mut tools, mut tokens, mut unknown, mut failed) = (0, 0, 0, 0);
     for server in &plan.servers {
         let cost = match costs.get(&(server.scope, server.name.clone())) {
             Some(Cost::Known {
@@ -212,7 +213,7 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
                 format!("{t} tools, {n} tokens")
             }
             Some(Cost::Failed(why)) => {
-                unknown += 1;
+                failed += 1;
                 format!("does not work: {}", why.lines().next().unwrap_or(""))
             }
             _ => {
@@ -242,6 +243,12 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
         let _ = writeln!(
             text,
             "{unknown} not counted; --check starts each of them once"
+        );
+    }
+    if failed > 0 {
+        let _ = writeln!(
+            text,
+            "{failed} not counted, since they do not work; they are taken over all the same"
         );
     }
     for path in survey.served() {

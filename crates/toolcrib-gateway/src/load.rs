@@ -106,6 +106,15 @@ impl Loaded {
         Ok(loaded)
     }
 
+    /// This with these variables filled in wherever the environment does not hold them.
+    #[must_use]
+    pub fn filled(mut self, variables: &BTreeMap<String, String>) -> Loaded {
+        for server in &mut self.servers {
+            fill_known(&mut server.transport, variables);
+        }
+        self
+    }
+
     /// This with what `over` says instead, server by server.
     #[must_use]
     pub fn overlaid(mut self, over: Loaded) -> Loaded {

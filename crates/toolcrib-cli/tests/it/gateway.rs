@@ -4,7 +4,7 @@
 mod calls;
 mod faults;
 mod http;
-mod kit;
+pub(crate) mod kit;
 mod lists;
 mod reverse;
 mod surface;

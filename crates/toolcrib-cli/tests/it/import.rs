@@ -1,5 +1,9 @@
 //! `toolcrib import` from outside.
 
+use serde_json::json;
+use toolcrib_testkit::fake_mcp::FakeMcp;
+
+use crate::gateway::kit::entry;
 use crate::world::World;
 
 fn cursor(world: &World, text: &str) -> std::path::PathBuf {
@@ -62,4 +66,33 @@ fn a_client_that_is_not_known_is_answered_with_those_that_are() {
     let ran = world.run(&["import", "--client", "cursro"]);
     assert_eq!(ran.code, Some(2));
     insta::assert_snapshot!(ran.complaint(), @r#"toolcrib: --client: no client "cursro"; known are claude-code, claude-desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed"#);
+}
+
+#[test]
+fn servers_are_checked_with_what_their_clients_give_them() {
+    let world = World::empty();
+    let mut with_token = entry(&FakeMcp::new());
+    with_token["env"]["NOTES_TOKEN"] = "tok-1234567".into();
+    let dead = json!({"command": "/nowhere/dead"});
+    let path = cursor(
+        &world,
+        &json!({"mcpServers": {"notes": with_token, "dead": dead}}).to_string(),
+    );
+    let before = std::fs::read_to_string(&path).unwrap();
+    let ran = world.run(&["import", "--check", "--dry-run"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let notes = ran.stdout.lines().find(|line| line.starts_with("notes: "));
+    assert!(notes.unwrap().contains(" tools, "), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("dead: does not work: "),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout.contains("1 not counted, since they do not work"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains("tok-1234567"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
 }

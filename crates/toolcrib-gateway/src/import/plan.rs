@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::carry::{Carried, CarriedValue, Names, carry};
 use super::client::{Client, Format, Scope};
 use super::survey::{Found, ReadFile, Survey, read_text};
+use super::variables::carried_in;
 use super::{ImportError, json_text};
 use crate::settings::{McpSettings, ServerSettings};
 
@@ -70,6 +71,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The variables that the gateway would be started with by its clients, once
+    /// their entries are replaced.
+    pub fn carried(&self) -> BTreeMap<String, String> {
+        let clients = self.writes.iter().filter(|write| write.is_client);
+        clients
+            .flat_map(|write| carried_in(&write.after, &write.path))
+            .collect()
+    }
+
     /// Plans the takeover of everything found.
     ///
     /// # Errors

@@ -17,10 +17,15 @@ use super::survey::{read_text, toml_value};
 /// Nothing is said of a file that cannot be read: what is missing is named by the
 /// server that needs it.
 pub fn carried_variables(path: &Path) -> BTreeMap<String, String> {
+    match read_text(path) {
+        Ok(Some(text)) => carried_in(&text, path),
+        _ => BTreeMap::new(),
+    }
+}
+
+/// The same of the text that stands, or would stand, in that file.
+pub(super) fn carried_in(text: &str, path: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
-    let Ok(Some(text)) = read_text(path) else {
-        return all;
-    };
     if path
         .extension()
         .is_some_and(|extension| extension == "toml")
@@ -28,7 +33,7 @@ pub fn carried_variables(path: &Path) -> BTreeMap<String, String> {
         if let Ok(document) = text.parse::<toml_edit::DocumentMut>() {
             collect(&toml_value(document.as_item()), 0, &mut all);
         }
-    } else if let Ok(root) = json_text::parse(&text) {
+    } else if let Ok(root) = json_text::parse(text) {
         collect_node(&root, 0, &mut all);
     }
     all
