@@ -307,3 +307,16 @@ fn the_directory_may_stand_anywhere_on_the_line() {
         assert_eq!(output.status.code(), Some(0), "{args:?}");
     }
 }
+
+#[test]
+fn callers_of_what_does_not_exist_are_not_those_of_something_else() {
+    let world = World::sample();
+    for (question, said) in [
+        ("Who calls truncate_everything?", "No symbol is named "),
+        ("Who calls push_back?", "is worth citing"),
+    ] {
+        let ran = world.run(&["ask", "--no-session", "--quiet", question]);
+        assert!(ran.stdout.contains(said), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("called by"), "{}", ran.stdout);
+    }
+}

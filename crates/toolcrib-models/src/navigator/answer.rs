@@ -63,6 +63,15 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         _ => return nothing_found(question, notes, &found),
     }
     let rest = match question.intent {
+        // Whose callers they are must be beyond doubt: those of a name that is only
+        // alike would be taken for the ones asked for.
+        Intent::Callers | Intent::Callees if is_unheard_of(question, &found) => {
+            return if unknown.is_empty() {
+                unheard_of(question)
+            } else {
+                unknown
+            };
+        }
         Intent::Callers | Intent::Callees => relations::write(question, notes, &found),
         Intent::Way => {
             let way = ways::write(question, notes);
@@ -79,6 +88,26 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         Intent::Where | Intent::What | Intent::How => places(question, notes, &found),
     };
     unknown + &rest
+}
+
+/// Whether the question names symbols, and nothing that was found is one of them,
+/// however it is written.
+fn is_unheard_of(question: &Question, found: &[Candidate<'_>]) -> bool {
+    let squashed = |name: &str| -> String {
+        let letters = rank::bare(name).chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let asked: Vec<String> = question.names.iter().map(|name| squashed(name)).collect();
+    let is_asked = |c: &Candidate<'_>| asked.contains(&squashed(rank::plain(c.name)));
+    !asked.is_empty() && !found.iter().any(is_asked)
+}
+
+fn unheard_of(question: &Question) -> String {
+    format!(
+        "No symbol is named {}, and none has a name like it, so nothing can be said of its calls. \
+         It may belong to a library, which the code graph does not read.\n",
+        question.names.join(" or ")
+    )
 }
 
 /// The names of the question that no symbol has, each with the nearest ones.

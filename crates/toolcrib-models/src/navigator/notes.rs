@@ -359,11 +359,17 @@ fn edge(line: &str) -> Option<Edge> {
     let mut fields = rest.split("  ");
     let mut words = fields.next()?.splitn(3, ' ');
     let (kind, _, name) = (words.next()?, words.next()?, words.next()?);
-    let place = Place::read(fields.next()?)?;
-    let at = match fields.next() {
+    let first = fields.next()?;
+    // A file has no lines of its own: what follows it is where the edge is written.
+    let written = if first.starts_with("at ") {
+        Some(first)
+    } else {
+        fields.next()
+    };
+    let at = match written {
         Some(at) => Place::read(at.strip_prefix("at ")?.split(" (also").next()?)?,
         // What contains is written where what is contained is.
-        None => place,
+        None => Place::read(first)?,
     };
     Some(Edge {
         incoming,
@@ -446,6 +452,7 @@ mod tests {
              3 edges; 1-2 shown:\n\
              <- calls method b::B::run  src/b.rs:1-30  at src/b.rs:12 (also 14)\n\
              -> calls function a::len  src/a.rs:40-44  at src/a.rs:5\n\
+             <- imports file src/c.rs  at src/c.rs:2\n\
              1 more; next: symbol_neighbors {\"name\":\"a::cap\",\"offset\":2}\n",
         );
         let around = &all.neighborhoods["a::cap"];
@@ -456,7 +463,8 @@ mod tests {
                 .unwrap()
                 .starts_with("2 callers; 3 more")
         );
-        assert_eq!(around.edges.len(), 2);
+        assert_eq!(around.edges.len(), 3);
+        assert_eq!(around.edges[2].at.cite(), "src/c.rs:2");
         assert_eq!(
             (
                 around.edges[0].name.as_str(),

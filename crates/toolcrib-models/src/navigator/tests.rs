@@ -359,6 +359,26 @@ fn a_misspelt_name_whose_words_are_known_is_told_apart() {
 }
 
 #[test]
+fn callers_of_a_name_that_nothing_has_are_those_of_no_other() {
+    for question in ["Who calls cut_everything?", "What calls `Store.truncat`?"] {
+        let (text, _) = run(question, |call| match &*call.name {
+            "search_symbols" => small_repository(&ToolCall {
+                arguments: "truncat".into(),
+                ..call.clone()
+            }),
+            _ => small_repository(call),
+        });
+        assert!(text.starts_with("No symbol is named "), "{text}");
+        assert!(
+            !text.contains("called by") && !text.contains("callers"),
+            "{text}"
+        );
+    }
+    let (text, _) = run("Who calls TruncateResult?", small_repository);
+    assert!(text.contains("truncate_result"), "{text}");
+}
+
+#[test]
 fn languages_read_for_definitions_only_claim_no_callers() {
     let (text, _) = run("Who calls `deploy`?", |call| {
         match &*call.name {
