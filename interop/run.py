@@ -362,6 +362,17 @@ def needle(world, bodies):
         if len(set(seen)) != 1:
             raise Failed(f"two runs differ: {seen}")
         say("   needle-3 called get_weather for Paris, twice alike")
+    # The same weights without a server.
+    ran = subprocess.run(
+        ["cargo", "test", "--locked", "-p", "toolcrib-models", "--features", "local", "--lib", "--", "--ignored", "p02_"],
+        cwd=HERE.parent,
+        env={**os.environ, "TOOLCRIB_NEEDLE": str(site / NEEDLE[1])},
+        capture_output=True,
+        text=True,
+    )
+    if ran.returncode or "1 passed" not in ran.stdout:
+        raise Failed(f"in process: {(ran.stdout + ran.stderr)[-600:]}")
+    say("   needle-3 did the same in process")
 
 
 PARTS = {"llmock": llmock, "sdk": sdk, "smollm": smollm, "needle": needle}

@@ -62,6 +62,7 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
         stream: Arc::new(Stream::new(ask.quiet)),
         model,
         session: None,
+        agent: None,
         history: History::new(),
         surface: SurfaceState::default(),
         usage: Usage::default(),
@@ -108,6 +109,8 @@ struct Chat<'a> {
     stream: Arc<Stream>,
     model: Arc<dyn Model>,
     session: Option<SessionLog>,
+    /// For this model and this session; a yes for the session lives in it.
+    agent: Option<Arc<Agent>>,
     history: History,
     surface: SurfaceState,
     usage: Usage,
@@ -135,6 +138,7 @@ impl Chat<'_> {
                 Ok(())
             }
             Line::Model(Some(wanted)) => {
+                self.agent = None;
                 self.model = model::choose(
                     Some(&wanted),
                     &self.workspace.config,
@@ -167,7 +171,10 @@ impl Chat<'_> {
         }
     }
 
-    fn agent(&self, cancel: &CancellationToken) -> Result<Agent, CliError> {
+    fn agent(&mut self) -> Result<Arc<Agent>, CliError> {
+        if let Some(agent) = &self.agent {
+            return Ok(Arc::clone(agent));
+        }
         let approver = approve::approver(self.args, self.workspace, &self.registry)?;
         let mut builder = Agent::builder(Arc::clone(&self.model))
             .tools(Arc::clone(&self.registry))
@@ -179,21 +186,31 @@ impl Chat<'_> {
             .surface(SurfacePolicy::default())
             .system(ask::SYSTEM)
             .budget(ask::budget(self.args, self.workspace)?)
-            .sink(Arc::clone(&self.stream) as Arc<dyn Sink>)
-            .cancel(cancel.clone());
+            .sink(Arc::clone(&self.stream) as Arc<dyn Sink>);
         if let Some(log) = &self.session {
             builder = builder.session(log.clone());
         }
-        builder.build().map_err(CliError::failed)
+        let agent = Arc::new(builder.build().map_err(CliError::failed)?);
+        self.agent = Some(Arc::clone(&agent));
+        Ok(agent)
+    }
+
+    /// Goes on in another session.
+    fn enter(&mut self, log: Option<SessionLog>) {
+        self.agent = None;
+        self.session = log;
     }
 
     async fn say(&mut self, text: &str) -> Result<(), CliError> {
         if self.session.is_none() {
-            self.session = ask::session(self.args, self.workspace, &*self.model, text)?;
+            let log = ask::session(self.args, self.workspace, &*self.model, text)?;
+            if log.is_some() {
+                self.enter(log);
+            }
         }
         self.stream.begin();
         let cancel = CancellationToken::new();
-        let agent = self.agent(&cancel)?;
+        let agent = self.agent()?;
         let answer = ask::answer(Arc::clone(&self.lookup));
         let run = agent.begin_from(
             self.history.clone(),
@@ -201,14 +218,15 @@ impl Chat<'_> {
             text,
             answer.format(),
         );
+        let stop = cancel.clone();
         let mut signals = Signals::listen();
         let interrupt = tokio::spawn(async move {
             signals.next().await;
-            cancel.cancel();
+            stop.cancel();
             signals.next().await;
             std::process::exit(130);
         });
-        let outcome = agent.drive(run, &answer).await;
+        let outcome = agent.drive_until(run, &answer, &cancel).await;
         interrupt.abort();
         if let Outcome::Answered { answer, .. } = &outcome {
             for fault in answer.faults() {
@@ -224,18 +242,14 @@ impl Chat<'_> {
         self.surface = report.surface.clone();
         self.usage.add(&report.usage);
         self.cost = match (self.cost, report.cost) {
-            (Some(a), Some(b)) => Some(Cost {
-                usd: a.usd + b.usd,
-                partial: a.partial || b.partial,
-                estimated: a.estimated || b.estimated,
-            }),
+            (Some(a), Some(b)) => Some(a.plus(b)),
             (a, b) => a.or(b),
         };
         Ok(())
     }
 
-    fn tools(&self) -> Result<(), CliError> {
-        let agent = self.agent(&CancellationToken::new())?;
+    fn tools(&mut self) -> Result<(), CliError> {
+        let agent = self.agent()?;
         for spec in agent.plan().tools() {
             print(&format!(
                 "{}  {}\n",
@@ -255,7 +269,7 @@ impl Chat<'_> {
     }
 
     fn compact(&mut self) -> Result<(), CliError> {
-        let agent = self.agent(&CancellationToken::new())?;
+        let agent = self.agent()?;
         let shorter = agent.shorten(&self.history).map_err(CliError::failed)?;
         let Some(shorter) = shorter else {
             say("there is nothing to leave out yet");
@@ -277,7 +291,7 @@ impl Chat<'_> {
         let store = session_cmd::store()?;
         let log = store.fork(&from, None).map_err(CliError::failed)?;
         say(&format!("going on in {}", log.meta().id));
-        self.session = Some(log);
+        self.enter(Some(log));
         Ok(())
     }
 
@@ -289,7 +303,7 @@ impl Chat<'_> {
         let summary = session.summary();
         self.usage = summary.total.usage;
         self.cost = summary.total.cost;
-        self.session = Some(log);
+        self.enter(Some(log));
         say(&format!(
             "going on with {}: {} messages",
             session.meta().id,

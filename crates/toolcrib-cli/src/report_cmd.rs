@@ -31,8 +31,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Status, CliError> {
     }
     let mut text = String::new();
     let mut total = RunSummary::default();
+    let mut runs = 0;
     for session in &sessions {
         let summary = session.summary();
+        runs += summary.runs.len();
         if args.json {
             let value = json!({"id": session.meta().id, "model": session.meta().model, "runs": summary.runs, "total": summary.total});
             let _ = writeln!(text, "{value}");
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Status, CliError> {
             "{}",
             json!({"sessions": sessions.len(), "total": total})
         );
-    } else if sessions.len() != 1 || sessions.iter().any(|s| s.summary().runs.len() > 1) {
+    } else if sessions.len() != 1 || runs > 1 {
         let _ = writeln!(text, "total of {} sessions", sessions.len());
         of_run(&mut text, &total);
     }

@@ -58,6 +58,15 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// The sum with another amount: partial or estimated where either is.
+    pub fn plus(self, other: Cost) -> Cost {
+        Cost {
+            usd: self.usd + other.usd,
+            partial: self.partial || other.partial,
+            estimated: self.estimated || other.estimated,
+        }
+    }
+
     /// What a provider reported for one reply.
     pub fn reported(usd: f64) -> Cost {
         Cost {

@@ -98,11 +98,7 @@ impl RunSummary {
 /// A sum of costs; partial where one of two that had replies is unknown.
 fn sum(a: Option<Cost>, a_counts: bool, b: Option<Cost>, b_counts: bool) -> Option<Cost> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(Cost {
-            usd: a.usd + b.usd,
-            partial: a.partial || b.partial,
-            estimated: a.estimated || b.estimated,
-        }),
+        (Some(a), Some(b)) => Some(a.plus(b)),
         (Some(known), None) => Some(Cost {
             partial: known.partial || b_counts,
             ..known
