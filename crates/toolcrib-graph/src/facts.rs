@@ -13,7 +13,7 @@ mod term;
 use crate::model::{NodeKind, Span, Str, TextKind};
 
 pub(crate) use builder::{Builder, NewDef, one_line, span};
-pub(crate) use routes::{Joins, Mount, RouteFact, Router, joined};
+pub(crate) use routes::{BLANK, Blank, Joins, Mount, RouteFact, Router, filled, joined};
 pub(crate) use term::{ListRange, Term, TermId, WHOLE};
 
 /// Index into [`FileFacts::names`].
@@ -59,6 +59,10 @@ pub(crate) struct FileFacts {
     /// Routes that may be under a prefix.
     pub(crate) routes: Vec<RouteFact>,
     pub(crate) mounts: Vec<Mount>,
+    /// Parts of paths that are written as expressions.
+    pub(crate) blanks: Vec<Blank>,
+    /// Texts of constants that a path may be made of; sorted by them.
+    pub(crate) constants: Vec<(DefIx, Str)>,
     /// Routes and the definitions that they stand before.
     pub(crate) handlers: Vec<(DefIx, DefIx)>,
     pub(crate) syntax_errors: bool,
@@ -99,6 +103,12 @@ impl FileFacts {
         self.qualifiers
             .binary_search_by_key(&def, |q| q.0)
             .map_or("", |at| &self.qualifiers[at].1)
+    }
+
+    /// The text of a constant, if a path may be made of it.
+    pub(crate) fn constant(&self, def: DefIx) -> Option<&str> {
+        let at = self.constants.binary_search_by_key(&def, |c| c.0).ok()?;
+        Some(&self.constants[at].1)
     }
 
     /// What a definition hands to its arguments; sorted by it.
