@@ -6,11 +6,13 @@
 //! A part that is the name of a constant is left [blank](Blank), since its text may
 //! be in another file.
 
+use serde::{Deserialize, Serialize};
+
 use super::{DefIx, TermId};
 use crate::model::Str;
 
 /// What routes are added to, or what is mounted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Router {
     /// A definition of this file: a function that builds routes, or a handler.
     Def(DefIx),
@@ -27,7 +29,7 @@ pub(crate) enum Router {
 }
 
 /// A part of a path that is written as an expression.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Blank {
     pub(crate) scope: DefIx,
     pub(crate) term: TermId,
@@ -39,14 +41,14 @@ pub(crate) struct Blank {
 pub(crate) const BLANK: [char; 2] = ['\u{1}', '\u{2}'];
 
 /// One route's own part.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct RouteFact {
     pub(crate) def: DefIx,
     pub(crate) on: Option<Router>,
 }
 
 /// How a prefix joins others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Joins {
     /// The router's own, after those of its mounts.
     Own,
@@ -59,7 +61,7 @@ pub(crate) enum Joins {
 }
 
 /// A prefix of everything on a router.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Mount {
     pub(crate) on: Option<Router>,
     pub(crate) what: Router,

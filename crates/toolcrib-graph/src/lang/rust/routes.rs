@@ -235,7 +235,8 @@ impl<'s> Reader<'_, 's> {
             "configure",
             "to",
         ];
-        if !wanted.contains(&method) && !(self.routes.actix && VERBS.contains(&method)) {
+        let is_verb = self.routes.actix && VERBS.contains(&method);
+        if !is_verb && !wanted.contains(&method) {
             return;
         }
         let mut cursor = arguments.walk();

@@ -22,7 +22,7 @@ impl<'s> Reader<'_, 's> {
         let passed = self.passed.get(&function.id()).copied();
         if let Some(single) = function.child_by_field_name("parameter") {
             self.routes_parameter(function, single, None, 0);
-            let value = self.from_call(passed, 0);
+            let value = self.handed(passed, 0);
             self.bind(single, value, visible, 0);
             return;
         }
@@ -52,7 +52,7 @@ impl<'s> Reader<'_, 's> {
                         TermId::UNKNOWN
                     }
                 }
-                None => self.from_call(passed, place),
+                None => self.handed(passed, place),
             };
             if !value.is_known()
                 && ty.is_none()
@@ -121,7 +121,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// What a function is called with at a place by what it is given to.
-    fn from_call(&mut self, passed: Option<Passed>, place: usize) -> TermId {
+    fn handed(&mut self, passed: Option<Passed>, place: usize) -> TermId {
         let Some(passed) = passed.filter(|_| place < MAX_PLACES) else {
             return TermId::UNKNOWN;
         };
