@@ -6,6 +6,7 @@ mod session;
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use toolcrib_core::ToolDialect;
 
@@ -313,7 +314,7 @@ pub(crate) enum GraphCommand {
         #[arg(long)]
         kind: Option<String>,
         /// Only below this path
-        #[arg(long)]
+        #[arg(long, value_parser = path_text())]
         path: Option<String>,
         /// How many to show, at most 50 [default: 20]
         #[arg(long)]
@@ -347,6 +348,7 @@ pub(crate) enum GraphCommand {
     /// Print numbered lines of a file
     Source {
         /// Path, or PATH:LINE, or PATH:START-END
+        #[arg(value_parser = path_text())]
         path: String,
         /// First line [default: 1]
         start: Option<u32>,
@@ -356,6 +358,7 @@ pub(crate) enum GraphCommand {
     /// List files with language and size
     Files {
         /// Only below this path
+        #[arg(value_parser = path_text())]
         path: Option<String>,
         /// Only paths that match, such as `**/*.rs`
         #[arg(long)]
@@ -364,6 +367,11 @@ pub(crate) enum GraphCommand {
         #[arg(long)]
         offset: Option<usize>,
     },
+}
+
+/// A path of any bytes, as the graph writes it.
+fn path_text() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|path| toolcrib_graph::path_text(&path))
 }
 
 fn dollars(text: &str) -> Result<f64, String> {

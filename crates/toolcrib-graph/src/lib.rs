@@ -40,5 +40,6 @@ pub use model::{
 pub use provider::{CachedProvider, GraphProvider, Provided, TreeSitterProvider};
 pub use scan::{
     DEFAULT_MAX_FILE_SIZE, Exclusion, Problem, ProblemKind, ScanOptions, ScanReport, SourceFile,
+    path_text,
 };
 pub use snapshot::{GraphError, Snapshot};

@@ -94,6 +94,28 @@ thread_local! {
     static PARSERS: RefCell<Vec<Option<Parser>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Parses a text unless it takes too long.
+pub(crate) fn parse(parser: &mut Parser, bytes: &[u8]) -> Option<tree_sitter::Tree> {
+    let mut calls = 0u32;
+    let mut progress = |_: &ParseState| {
+        calls += 1;
+        if calls > MAX_PROGRESS_CALLS {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let tree = parser.parse_with_options(
+        &mut |at, _| bytes.get(at..).unwrap_or(&[]),
+        None,
+        Some(ParseOptions::new().progress_callback(&mut progress)),
+    );
+    if tree.is_none() {
+        parser.reset();
+    }
+    tree
+}
+
 /// What one file says; a function of its path, text and language alone.
 pub(crate) fn extract(path: &str, text: &str, language: Option<usize>) -> FileFacts {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -108,24 +130,7 @@ pub(crate) fn extract(path: &str, text: &str, language: Option<usize>) -> FileFa
         parser.set_language(&rules.grammar(path)).ok()?;
         let parsed = rules.parsed_text(text);
         let bytes = parsed.as_deref().unwrap_or(text).as_bytes();
-        let mut calls = 0u32;
-        let mut progress = |_: &ParseState| {
-            calls += 1;
-            if calls > MAX_PROGRESS_CALLS {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let tree = parser.parse_with_options(
-            &mut |at, _| bytes.get(at..).unwrap_or(&[]),
-            None,
-            Some(ParseOptions::new().progress_callback(&mut progress)),
-        );
-        if tree.is_none() {
-            parser.reset();
-        }
-        tree
+        parse(parser, bytes)
     });
     let Some(tree) = tree else {
         builder.gave_up();

@@ -68,6 +68,10 @@ impl LanguageRules for Go {
         true
     }
 
+    fn globs_bring_exported(&self) -> bool {
+        true
+    }
+
     fn structural(&self) -> bool {
         true
     }

@@ -274,7 +274,7 @@ const SMALL: &[(&str, &str)] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn g03_after_any_edits_the_graph_is_that_of_a_full_build(
