@@ -264,20 +264,14 @@ mod tests {
         assert_eq!(reason(plan("s", &[&a, &b])), "unchanged");
         assert_eq!(reason(plan("t", &[&b, &a])), "system, tools, schemas");
         // What a provider holds itself is part of it, whether loaded or not.
-        let held = |tools: &[Arc<ToolSpec>]| {
-            plan("s", &[&a, &b]).sending_deferred(Fingerprint::of_deferred(tools))
+        let held = |tool: &Arc<ToolSpec>| {
+            let digest = Fingerprint::of_deferred(std::slice::from_ref(tool));
+            plan("s", &[&a, &b]).sending_deferred(digest)
         };
-        let (one, other) = (
-            held(std::slice::from_ref(&a)),
-            held(std::slice::from_ref(&b)),
-        );
-        assert_eq!(reason(one), "deferred");
-        let held_b = other.fingerprint().clone();
-        assert_eq!(held(std::slice::from_ref(&b)).fingerprint(), &held_b);
-        assert_eq!(
-            held(&[a.clone()]).fingerprint().reason(Some(&held_b)),
-            "deferred"
-        );
+        let of_b = held(&b).fingerprint().clone();
+        assert_eq!(reason(held(&a)), "deferred");
+        assert_eq!(held(&b).fingerprint(), &of_b);
+        assert_eq!(held(&a).fingerprint().reason(Some(&of_b)), "deferred");
     }
 
     #[test]
