@@ -19,6 +19,7 @@ mapfile -t pypi < <(lines "$here/pypi.txt"; more "${1:-}" | sed -n 's/^pypi://p'
 mapfile -t venv < <(lines "$here/gateway/requirements.txt")
 
 touch "$cache/installed"
+sed -i '$a\' "$cache/installed" # a last line without an end
 missing() {
     local line
     for line in "$@"; do grep -qxF -- "$line" "$cache/installed" || printf '%s\n' "$line"; done
