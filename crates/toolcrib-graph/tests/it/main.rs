@@ -7,6 +7,7 @@ mod determinism;
 mod exclusions;
 mod hostile;
 mod lookups;
+mod macros;
 mod outlines;
 mod phantoms;
 mod roots;
