@@ -31,6 +31,7 @@ mod messages;
 mod navigator;
 mod profile;
 mod reach;
+mod reask;
 mod remote;
 mod responses;
 mod retry;
