@@ -136,7 +136,7 @@ Without --model the configured one answers, else the built-in navigator, which n
 no network: it looks things up and quotes what it finds.
 
 Exit status: 0 answered, 1 failed, 2 wrong usage, 3 a budget ended the run without an answer,
-130 interrupted.";
+4 the answer is that nothing was found, 130 interrupted.";
 
 /// Which repository is meant.
 #[derive(Clone, Debug, Args)]
@@ -316,7 +316,7 @@ pub(crate) enum GraphCommand {
         /// Only below this path
         #[arg(long, value_parser = path_text())]
         path: Option<String>,
-        /// How many to show, at most 50 [default: 20]
+        /// How many to show, 1 to 50 [default: 20]
         #[arg(long)]
         limit: Option<u32>,
         /// How many results to skip, as a printed follow-up says
@@ -335,7 +335,7 @@ pub(crate) enum GraphCommand {
     Neighbors {
         /// Name or qualified name
         name: String,
-        /// in, out or both [default: both]
+        /// incoming, outgoing or both [default: both]
         #[arg(long)]
         direction: Option<String>,
         /// Only edges of these kinds, such as calls

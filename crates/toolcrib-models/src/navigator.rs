@@ -10,6 +10,7 @@
 //! run goes on where it was and the same transcript gives the same bytes.
 
 mod answer;
+mod evidence;
 mod files;
 mod foreign;
 mod meaning;
@@ -18,6 +19,7 @@ mod plan;
 mod question;
 mod rank;
 mod relations;
+mod routes;
 mod ways;
 mod words;
 

@@ -8,6 +8,7 @@ mod determinism;
 mod exclusions;
 mod hostile;
 mod lookups;
+mod macros;
 mod outlines;
 mod phantoms;
 mod roots;

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use super::notes::{Neighborhood, Notes, Place, Symbol};
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
-use super::{files, relations, ways};
+use super::{evidence, files, relations, routes, ways};
 
 /// Places named at the top.
 const TOP: usize = 3;
@@ -25,7 +25,8 @@ const SEARCHES: usize = 12;
 const LINKS: usize = 6;
 /// Names this much alike may be one misspelt, 1 for the same.
 const ALIKE: f64 = 0.75;
-/// A best candidate with less of the question than this is not worth citing.
+/// A best candidate with less of a question about callers than this is not the one
+/// that is meant.
 const LEAST_COVERAGE: f64 = 0.3;
 
 /// When the tools it reads are not offered.
@@ -37,16 +38,41 @@ pub(super) fn without_lookups() -> String {
 
 /// When the question has no word to look for.
 pub(super) fn no_terms() -> String {
-    "The question has no word to look for in the repository. Name a thing, a behaviour or a symbol, \
+    "Nothing found: the question has no word to look for in the repository. Name a thing, a behaviour or a symbol, \
      as in: Where are requests retried?"
         .to_owned()
 }
 
-/// How many of the best candidates are the subject of a who-calls question:
-/// those about as good as the first.
-pub(super) fn subjects(found: &[Candidate<'_>]) -> usize {
-    let close = |c: &&Candidate<'_>| c.score >= found[0].score * 0.9;
-    found.iter().take(TOP).take_while(close).count()
+/// Definitions whose callers one answer lists.
+pub(super) const SUBJECTS: usize = 6;
+
+/// The candidates that a who-calls question is about: all that have the name it
+/// writes, else those about as good as the first.
+pub(super) fn subjects<'c, 'n>(
+    question: &Question,
+    found: &'c [Candidate<'n>],
+) -> Vec<&'c Candidate<'n>> {
+    let Some(first) = found.first() else {
+        return Vec::new();
+    };
+    let written = rank::named(question, first.name);
+    if written > 0.0 {
+        let same = |c: &&Candidate<'n>| {
+            c.symbol.kind != "import" && rank::named(question, c.name) >= written
+        };
+        return found.iter().filter(same).collect();
+    }
+    let close = |c: &&Candidate<'_>| c.score >= first.score * 0.9;
+    found.iter().take(TOP).take_while(close).collect()
+}
+
+/// The definitions among some subjects, namesakes beside each other.
+pub(super) fn definitions<'n>(subjects: &[&Candidate<'n>]) -> Vec<(&'n str, &'n Symbol)> {
+    let each = |c: &&Candidate<'n>| {
+        let own = std::iter::once((c.name, c.symbol));
+        own.chain(c.twins.clone()).collect::<Vec<_>>()
+    };
+    subjects.iter().flat_map(each).collect()
 }
 
 /// Writes the answer from what is known.
@@ -55,12 +81,15 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         .into_iter()
         .filter(|c| place(c.symbol).is_some())
         .collect();
+    if let Some(text) = routes::write(question, notes) {
+        return text;
+    }
     let unknown = unknown_names(question, notes, &found);
-    let named = |c: &Candidate<'_>| rank::named(question, c.name) > 0.0;
-    match found.first() {
-        Some(best) if best.coverage >= LEAST_COVERAGE || named(best) => {}
-        _ if !unknown.is_empty() => return unknown,
-        _ => return nothing_found(question, notes, &found),
+    if !answers(question, notes, &found) {
+        return match unknown.is_empty() {
+            true => nothing_found(question, notes, &found),
+            false => format!("Nothing found. {unknown}"),
+        };
     }
     let rest = match question.intent {
         // Whose callers they are must be beyond doubt: those of a name that is only
@@ -69,7 +98,7 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
             return if unknown.is_empty() {
                 unheard_of(question)
             } else {
-                unknown
+                format!("Nothing found. {unknown}")
             };
         }
         Intent::Callers | Intent::Callees => relations::write(question, notes, &found),
@@ -90,6 +119,30 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
     unknown + &rest
 }
 
+/// Whether what was found is worth naming as the answer.
+fn answers(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool {
+    let Some(best) = found.first() else {
+        return false;
+    };
+    if rank::named(question, best.name) > 0.0 || is_misspelt(question, best) {
+        return true;
+    }
+    match question.intent {
+        Intent::Where | Intent::What | Intent::How => evidence::is_enough(question, notes, found),
+        Intent::File => {
+            files::is_named(question, notes) || evidence::is_enough(question, notes, found)
+        }
+        Intent::Callers | Intent::Callees | Intent::Way => best.coverage >= LEAST_COVERAGE,
+    }
+}
+
+/// Whether a symbol's name is one of the question's but for a few letters.
+fn is_misspelt(question: &Question, candidate: &Candidate<'_>) -> bool {
+    let name = rank::bare(candidate.name);
+    let mut names = question.names.iter().map(|asked| rank::bare(asked));
+    names.any(|asked| strsim::normalized_damerau_levenshtein(name, asked) >= ALIKE)
+}
+
 /// Whether the question names symbols, and nothing that was found is one of them,
 /// however it is written.
 fn is_unheard_of(question: &Question, found: &[Candidate<'_>]) -> bool {
@@ -104,7 +157,7 @@ fn is_unheard_of(question: &Question, found: &[Candidate<'_>]) -> bool {
 
 fn unheard_of(question: &Question) -> String {
     format!(
-        "No symbol is named {}, and none has a name like it, so nothing can be said of its calls. \
+        "Nothing found: no symbol is named {}, and none has a name like it, so nothing can be said of its calls. \
          It may belong to a library, which the code graph does not read.\n",
         question.names.join(" or ")
     )
@@ -193,22 +246,33 @@ fn nothing_found(question: &Question, notes: &Notes, found: &[Candidate<'_>]) ->
         .map(|term| format!("\"{}\"", term.word))
         .collect();
     let mut text = format!(
-        "Nothing in the repository's symbols, comments and strings is worth citing for {}.",
+        "Nothing found: nothing in the repository's symbols, comments and strings is worth citing for {}.",
         if terms.is_empty() {
             "this question".to_owned()
         } else {
             terms.join(", ")
         }
     );
-    if let Some(place) = found.first().and_then(|c| place(c.symbol)) {
-        let _ = write!(
-            text,
-            " The nearest is `{}` at {}.",
-            shown(found[0].name),
-            place.cite()
-        );
+    let unheard: Vec<String> = evidence::unheard(question, notes)
+        .into_iter()
+        .map(|word| format!("\"{word}\""))
+        .collect();
+    if !unheard.is_empty() && unheard.len() < terms.len() {
+        let _ = write!(text, " Nothing at all has {}.", unheard.join(" or "));
     }
     text.push_str(" Other words for the same thing may find it.\n");
+    let near: Vec<String> = found
+        .iter()
+        .take(TOP)
+        .filter_map(|c| cited(notes, c.name))
+        .collect();
+    if !near.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nNearest by single words, no answer: {}.",
+            near.join(", ")
+        );
+    }
     let queries: Vec<&str> = notes.totals.keys().map(String::as_str).collect();
     if !queries.is_empty() {
         let _ = writeln!(
@@ -231,23 +295,31 @@ fn nothing_found(question: &Question, notes: &Notes, found: &[Candidate<'_>]) ->
 
 /// A line on a symbol: kind, name, place; one on its copies, and its first sentence.
 pub(super) fn headline(candidate: &Candidate<'_>) -> String {
-    let symbol = candidate.symbol;
-    let place = place(symbol).map_or(String::new(), |place| place.cite());
-    let kind = if symbol.kind.is_empty() {
-        "in"
-    } else {
-        &symbol.kind
-    };
-    let mut line = format!("{kind} `{}`, {place}", shown(candidate.name));
     let copies: Vec<String> = candidate.copies.iter().map(|at| at.cite()).collect();
+    let mut also = String::new();
     if !copies.is_empty() {
         let left = copies.len().saturating_sub(COPIES);
         let named = copies[..copies.len() - left].join(", ");
-        let _ = write!(line, "\n   also in {named}");
+        let _ = write!(also, "\n   also in {named}");
         if left > 0 {
-            let _ = write!(line, " and {left} more");
+            let _ = write!(also, " and {left} more");
         }
     }
+    described(candidate.name, candidate.symbol, &also)
+}
+
+/// A line on one definition, and its first sentence.
+pub(super) fn line(name: &str, symbol: &Symbol) -> String {
+    described(name, symbol, "")
+}
+
+fn described(name: &str, symbol: &Symbol, also: &str) -> String {
+    let place = place(symbol).map_or(String::new(), |place| place.cite());
+    let kind = match &*symbol.kind {
+        "" => "in",
+        kind => kind,
+    };
+    let mut line = format!("{kind} `{}`, {place}{also}", shown(name));
     if !symbol.doc.is_empty() {
         // A block of its own: the words stand above the cited lines, not in them.
         let _ = write!(line, "\n   > {}", symbol.doc.replace('`', ""));
@@ -317,6 +389,7 @@ fn links(notes: &Notes, found: &[Candidate<'_>], text: &mut String) {
             };
             let known = calls.iter().any(|(a, b, _)| (*a, *b) == (from, to));
             if edge.kind == "calls"
+                && edge.ambiguous.is_none()
                 && from != to
                 && best.contains(&from)
                 && best.contains(&to)
@@ -392,7 +465,7 @@ fn details(
 }
 
 /// Quotes the first line of a definition and the telling ones.
-fn quote(notes: &Notes, whole: &Place, lines: &Place, text: &mut String) {
+pub(super) fn quote(notes: &Notes, whole: &Place, lines: &Place, text: &mut String) {
     let first = Place {
         end: whole.start,
         ..whole.clone()
@@ -504,11 +577,15 @@ fn related(
         .map(|edge| {
             let (name, at) = (shown(&edge.name), edge.at.cite());
             // A caller is at the place of its call; what is called is elsewhere.
-            if incoming && name == edge.name {
-                format!("`{name}` {at}")
+            let on = if incoming && name == edge.name {
+                ""
             } else {
-                format!("`{name}` on {at}")
-            }
+                "on "
+            };
+            let open = edge.ambiguous.map_or(String::new(), |count| {
+                format!(" (may mean another of {count} definitions)")
+            });
+            format!("`{name}` {on}{at}{open}")
         })
         .collect();
     if all.is_empty() {

@@ -1,6 +1,7 @@
 //! What a question asks, and the terms to look for.
 
 use super::foreign::{Foreign, is_han};
+use super::routes;
 use super::words::{asks, each_word, stem, weight};
 
 /// Most terms of one question; the rest of a long text adds noise, not aim.
@@ -53,6 +54,8 @@ pub(super) struct Question {
     pub(super) subject: Option<String>,
     /// Both ends of the way that is asked for.
     pub(super) ends: Option<(String, String)>,
+    /// What it says of a route whose handler is asked for.
+    pub(super) route: Option<routes::Asked>,
     /// Whether it asks where something is decided.
     pub(super) decides: bool,
     /// Whether tests are what is asked about.
@@ -83,6 +86,10 @@ impl Question {
                 });
             }
         });
+        // The end of `it's`, and half of `TRef`, tell nothing apart by themselves.
+        if terms.iter().any(|term| term.word.chars().count() > 1) {
+            terms.retain(|term| term.word.chars().count() > 1);
+        }
         // A long question names its subject more than once or early; weak words go first.
         if terms.len() > MAX_TERMS {
             let mut order: Vec<usize> = (0..terms.len()).collect();
@@ -99,6 +106,7 @@ impl Question {
         };
         Question {
             subject: subject(&text, intent),
+            route: routes::asked(&text),
             decides: decides(&text),
             text,
             intent,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::answer::{headline, shown, subjects};
+use super::answer::{SUBJECTS, cited, definitions, headline, line, shown, subjects};
 use super::notes::{Edge, Neighborhood, Notes};
 use super::question::{Intent, Question};
 use super::rank::{Candidate, path_prior, plain};
@@ -14,9 +14,26 @@ const LISTED: usize = 60;
 pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
     let incoming = question.intent == Intent::Callers;
     let mut text = String::new();
-    for candidate in &found[..subjects(found)] {
-        let _ = writeln!(text, "{}", headline(candidate));
-        let Some(around) = notes.neighborhoods.get(candidate.name) else {
+    let subjects = subjects(question, found);
+    let all = definitions(&subjects);
+    let mut unused: Vec<String> = Vec::new();
+    for (at, (name, symbol)) in all.iter().copied().take(SUBJECTS).enumerate() {
+        let around = notes.neighborhoods.get(name);
+        let is_idle = |around: &Neighborhood| {
+            around.limits.is_none() && edges(around, incoming).is_empty() && around.left_out == 0
+        };
+        if at > 0 && around.is_some_and(is_idle) {
+            unused.extend(cited(notes, name));
+            continue;
+        }
+        let own = subjects.iter().find(|c| c.name == name);
+        let _ = match own {
+            Some(candidate) if candidate.twins.is_empty() => {
+                writeln!(text, "{}", headline(candidate))
+            }
+            _ => writeln!(text, "{}", line(name, symbol)),
+        };
+        let Some(around) = around else {
             text.push_str("Its relations were not looked up.\n\n");
             continue;
         };
@@ -42,15 +59,18 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
         for edge in edges.iter().take(LISTED) {
             let _ = writeln!(
                 text,
-                "- {} `{}` {} {}",
-                verb(&edge.kind, incoming),
+                "- {} `{}` {} {}{}",
+                verb(edge, incoming),
                 shown(&edge.name),
                 if incoming && plain(&edge.name) == edge.name {
                     "at"
                 } else {
                     "on"
                 },
-                edge.at.cite()
+                edge.at.cite(),
+                edge.ambiguous.map_or(String::new(), |count| format!(
+                    " (which of {count} definitions is meant is left open)"
+                ))
             );
         }
         let left = edges.len().saturating_sub(LISTED) + around.left_out;
@@ -58,6 +78,34 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
             let _ = writeln!(text, "- and {left} more");
         }
         text.push('\n');
+    }
+    if !unused.is_empty() {
+        let what = if incoming { "use of" } else { "call in" };
+        let _ = writeln!(
+            text,
+            "No {what} its namesakes is proven: {}.",
+            unused.join(", ")
+        );
+    }
+    let left: Vec<String> = all
+        .iter()
+        .skip(SUBJECTS)
+        .map(|(name, _)| *name)
+        .filter_map(|name| cited(notes, name))
+        .collect();
+    if !left.is_empty() {
+        let named = left.iter().take(SUBJECTS).cloned().collect::<Vec<_>>();
+        let _ = writeln!(
+            text,
+            "{} more of this name, not listed: {}{}.",
+            left.len(),
+            named.join(", "),
+            if left.len() > SUBJECTS {
+                " and others"
+            } else {
+                ""
+            }
+        );
     }
     text
 }
@@ -75,8 +123,10 @@ fn edges(around: &Neighborhood, incoming: bool) -> Vec<&Edge> {
     .collect()
 }
 
-fn verb(kind: &str, incoming: bool) -> &'static str {
-    match (kind, incoming) {
+fn verb(edge: &Edge, incoming: bool) -> &'static str {
+    match (&*edge.kind, incoming) {
+        ("calls", true) if edge.ambiguous.is_some() => "may be called by",
+        ("calls", false) if edge.ambiguous.is_some() => "may call",
         ("calls", true) => "called by",
         ("calls", false) => "calls",
         ("implements", true) => "implemented by",
