@@ -27,17 +27,21 @@ const ALIKE: f64 = 0.5;
 const ALIKE_ASIDE: f64 = 0.3;
 /// How far the whole meaning counts beside the words.
 const MEANING: f64 = 0.5;
-/// The least evidence of an answer to a question of [`LONG`] words or more.
+/// The least evidence of an answer to a question of [`LONG`] words or more; a word
+/// that hardly tells places apart is half of one.
 const LEAST: f64 = 0.44;
 /// How much more is wanted for each word less.
 const SHORTER: f64 = 0.08;
-const LONG: usize = 4;
+const LONG: f64 = 4.0;
 
 /// Whether one of the best places has enough of what was asked.
 pub(super) fn is_enough(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool {
-    let words = question.terms.iter().filter(|t| t.weight >= 1.0).count();
-    #[allow(clippy::cast_precision_loss)]
-    let least = LEAST + SHORTER * LONG.saturating_sub(words.max(1)) as f64;
+    let words: f64 = question
+        .terms
+        .iter()
+        .map(|term| if term.weight < 1.0 { 0.5 } else { 1.0 })
+        .sum();
+    let least = LEAST + SHORTER * (LONG - words.max(1.0)).max(0.0);
     let mut meaning = Meaning::new(&question.text);
     let mut best = found.iter().take(JUDGED);
     best.any(|candidate| of(question, notes, &mut meaning, candidate) >= least)
