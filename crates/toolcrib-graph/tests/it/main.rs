@@ -5,6 +5,7 @@
 mod broken;
 mod determinism;
 mod exclusions;
+mod handlers;
 mod hostile;
 mod lookups;
 mod macros;

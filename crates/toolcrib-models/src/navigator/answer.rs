@@ -70,7 +70,9 @@ pub(super) fn subjects<'c, 'n>(
 pub(super) fn definitions<'n>(subjects: &[&Candidate<'n>]) -> Vec<(&'n str, &'n Symbol)> {
     let each = |c: &&Candidate<'n>| {
         let own = std::iter::once((c.name, c.symbol));
-        own.chain(c.twins.clone()).collect::<Vec<_>>()
+        let mut all: Vec<(&'n str, &'n Symbol)> = own.chain(c.twins.clone()).collect();
+        all.sort_by_key(|(name, symbol)| (rank::home(symbol), *name));
+        all
     };
     subjects.iter().flat_map(each).collect()
 }
@@ -85,6 +87,14 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         return text;
     }
     let unknown = unknown_names(question, notes, &found);
+    let ends = ways::unheard(question, &found);
+    if !ends.is_empty() && unknown.is_empty() {
+        return format!(
+            "Nothing found: no symbol is named {}, and none has a name like it, so no way from one \
+             to the other can be told.\n",
+            ends.join(" or ")
+        );
+    }
     if !answers(question, notes, &found) {
         return match unknown.is_empty() {
             true => nothing_found(question, notes, &found),
@@ -132,7 +142,8 @@ fn answers(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool 
         Intent::File => {
             files::is_named(question, notes) || evidence::is_enough(question, notes, found)
         }
-        Intent::Callers | Intent::Callees | Intent::Way => best.coverage >= LEAST_COVERAGE,
+        Intent::Callers | Intent::Callees => best.coverage >= LEAST_COVERAGE,
+        Intent::Way => best.coverage >= LEAST_COVERAGE && ways::unheard(question, found).is_empty(),
     }
 }
 
