@@ -226,9 +226,7 @@ fn same_path(asked: &str, route: &str) -> Option<f64> {
     let open =
         |part: &str| part.starts_with([':', '{', '<', '*', '(', '[']) || part.contains("(?P");
     let (asked, route) = (parts(asked), parts(route));
-    let Some(above) = asked.len().checked_sub(route.len()) else {
-        return None;
-    };
+    let above = asked.len().checked_sub(route.len())?;
     if above > 0 && !route.iter().any(|part| !open(part)) {
         return None;
     }
