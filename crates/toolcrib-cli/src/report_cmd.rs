@@ -118,6 +118,33 @@ fn of_run(text: &mut String, run: &RunSummary) {
             format!(" ({})", tools.join(", "))
         }
     );
+    misreads(text, run);
+}
+
+/// How well prompts were read, and the five tools most often wanted after being
+/// withheld.
+fn misreads(text: &mut String, run: &RunSummary) {
+    if run.readings == 0 && run.misreads == 0 {
+        return;
+    }
+    let mut wanted: Vec<(&String, &u64)> = run.wanted.iter().collect();
+    wanted.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    let wanted: Vec<String> = wanted
+        .iter()
+        .take(5)
+        .map(|(tool, times)| format!("{} {times}", harmless_line(tool, 64)))
+        .collect();
+    let _ = writeln!(
+        text,
+        "    reading  {} prompts read, {} misreads{}",
+        run.readings,
+        run.misreads,
+        if wanted.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", wanted.join(", "))
+        }
+    );
 }
 
 fn cost(cost: Option<Cost>) -> String {

@@ -69,6 +69,13 @@ impl TurnPlan {
         TurnPlan::new(system, visible.cloned().collect())
     }
 
+    /// The same plan for a wire that sends the deferred tools too: their digest, as
+    /// [`Fingerprint::of_deferred`] makes it, is part of the fingerprint.
+    pub fn sending_deferred(mut self, digest: Str) -> TurnPlan {
+        self.fingerprint.deferred = Some(digest);
+        self
+    }
+
     /// The system prompt.
     pub fn system(&self) -> &str {
         &self.system
@@ -117,6 +124,9 @@ pub struct Fingerprint {
     pub tools: Str,
     /// Of the canonical schemas in emitted order.
     pub schemas: Str,
+    /// Of the deferred tools, where the provider holds them itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred: Option<Str>,
 }
 
 impl Fingerprint {
@@ -125,15 +135,26 @@ impl Fingerprint {
             system: digest([system]),
             tools: digest(tools.iter().flat_map(|t| [t.name.as_str(), &t.description])),
             schemas: digest(tools.iter().map(|t| &**t.canonical_schema())),
+            deferred: None,
         }
     }
 
-    /// Names the sections that differ: `system`, `tools`, `schemas`.
+    /// What stands for deferred tools that a provider holds itself. Reads every
+    /// schema, so it is to be made once for a set of tools.
+    pub fn of_deferred(tools: &[Arc<ToolSpec>]) -> Str {
+        digest(tools.iter().flat_map(|t| {
+            let schema: &str = t.canonical_schema();
+            [t.name.as_str(), &t.description, schema]
+        }))
+    }
+
+    /// Names the sections that differ: `system`, `tools`, `schemas`, `deferred`.
     pub fn changed(&self, earlier: &Fingerprint) -> Vec<&'static str> {
         let sections = [
             ("system", self.system == earlier.system),
             ("tools", self.tools == earlier.tools),
             ("schemas", self.schemas == earlier.schemas),
+            ("deferred", self.deferred == earlier.deferred),
         ];
         sections
             .into_iter()
@@ -182,7 +203,11 @@ impl LoadRoute {
 
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.system, self.tools, self.schemas)
+        write!(f, "{}/{}/{}", self.system, self.tools, self.schemas)?;
+        match &self.deferred {
+            Some(deferred) => write!(f, "/{deferred}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -238,6 +263,15 @@ mod tests {
         assert_eq!(base.fingerprint().reason(None), "initial");
         assert_eq!(reason(plan("s", &[&a, &b])), "unchanged");
         assert_eq!(reason(plan("t", &[&b, &a])), "system, tools, schemas");
+        // What a provider holds itself is part of it, whether loaded or not.
+        let held = |tool: &Arc<ToolSpec>| {
+            let digest = Fingerprint::of_deferred(std::slice::from_ref(tool));
+            plan("s", &[&a, &b]).sending_deferred(digest)
+        };
+        let of_b = held(&b).fingerprint().clone();
+        assert_eq!(reason(held(&a)), "deferred");
+        assert_eq!(held(&b).fingerprint(), &of_b);
+        assert_eq!(held(&a).fingerprint().reason(Some(&of_b)), "deferred");
     }
 
     #[test]

@@ -5,6 +5,9 @@
 //! the facts. Providers return parts, not a graph: ordering and indexing are the
 //! same for all.
 
+mod cached;
+mod pack;
+
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
@@ -16,6 +19,8 @@ use crate::graph::GraphParts;
 use crate::lang::{RULES, rules_of_tree};
 use crate::link::link;
 use crate::scan::{Problem, ProblemKind, SourceFile};
+
+pub use cached::CachedProvider;
 
 /// Makes the parts of a graph from files.
 pub trait GraphProvider: Send + Sync {
@@ -52,23 +57,32 @@ impl GraphProvider for TreeSitterProvider {
             .zip(&languages)
             .map(|(file, language)| extract(&file.path, &file.text, *language))
             .collect();
-        let mut problems = Vec::new();
-        for (file, facts) in files.iter().zip(&facts) {
-            let kind = match (facts.gave_up, facts.syntax_errors) {
-                (true, _) => ProblemKind::ParseGaveUp,
-                (_, true) => ProblemKind::SyntaxErrors,
-                _ => continue,
-            };
-            problems.push(Problem {
-                path: file.path.clone(),
-                kind,
-                detail: String::new(),
-            });
-        }
-        Provided {
-            parts: link(files, &facts, languages),
-            problems,
-        }
+        provided(files, facts, languages)
+    }
+}
+
+/// Links what was read of each file, and says what could not be.
+fn provided(
+    files: &[SourceFile],
+    facts: Vec<FileFacts>,
+    languages: Vec<Option<usize>>,
+) -> Provided {
+    let mut problems = Vec::new();
+    for (file, facts) in files.iter().zip(&facts) {
+        let kind = match (facts.gave_up, facts.syntax_errors) {
+            (true, _) => ProblemKind::ParseGaveUp,
+            (_, true) => ProblemKind::SyntaxErrors,
+            _ => continue,
+        };
+        problems.push(Problem {
+            path: file.path.clone(),
+            kind,
+            detail: String::new(),
+        });
+    }
+    Provided {
+        parts: link(files, &facts, languages),
+        problems,
     }
 }
 

@@ -21,6 +21,7 @@ use toolcrib_core::{
 };
 
 use crate::http::{self, Auth, Endpoint, Key, Route, Sender, shown_url};
+use crate::reask::{self, Once};
 use crate::retry::RetryPolicy;
 use body::Renderer;
 
@@ -52,7 +53,8 @@ pub struct ChatOptions {
     /// How the tool-free final round is asked for; the vendor's habit unless given.
     pub final_round: Option<FinalRound>,
     /// How the model gets the definitions of tools loaded on the way: appended to
-    /// the array unless given. The positional route declares them in the transcript.
+    /// the array unless given. The positional route declares them in the transcript;
+    /// the native one leaves the search to a server that has one.
     pub load_route: LoadRoute,
     /// Whether images in tool results are sent on; the vendor's habit unless given.
     pub forward_images: Option<bool>,
@@ -178,6 +180,9 @@ impl ChatModel {
                 id,
                 forwards_images: options.forward_images.unwrap_or(dialect.forwards_images),
                 declares: options.load_route == LoadRoute::Positional,
+                searches: dialect
+                    .own_search
+                    .filter(|_| options.load_route == LoadRoute::Native),
             },
             sender: Sender::new(endpoint, options.connect, options.idle, options.retry)?,
             profile,
@@ -197,6 +202,16 @@ impl Model for ChatModel {
     }
 
     fn stream<'a>(
+        &'a self,
+        request: Request<'a>,
+        on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(reask::ask(self, request, on_event))
+    }
+}
+
+impl Once for ChatModel {
+    fn once<'a>(
         &'a self,
         request: Request<'a>,
         on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),

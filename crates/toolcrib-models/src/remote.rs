@@ -13,6 +13,7 @@ use toolcrib_core::{
 };
 
 use crate::http::{self, Auth, Endpoint, Key, Route, Sender, shown_url};
+use crate::reask::{self, Once};
 use crate::retry::RetryPolicy;
 use crate::{gemini, messages, responses};
 
@@ -265,6 +266,16 @@ impl Model for RemoteModel {
     }
 
     fn stream<'a>(
+        &'a self,
+        request: Request<'a>,
+        on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(reask::ask(self, request, on_event))
+    }
+}
+
+impl Once for RemoteModel {
+    fn once<'a>(
         &'a self,
         request: Request<'a>,
         on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),

@@ -41,7 +41,7 @@ pub use read::{Entry, Session};
 pub use repair::{Repaired, repair};
 pub use row::{
     ActivationRow, CompactionRow, FORMAT, FinishedRow, Fork, MessageRow, Meta, NoteRow, PlanRow,
-    ResultRow, Row, UsageRow,
+    ReadingRow, ResultRow, Row, UsageRow,
 };
 pub use spill::DiskSpill;
 pub use store::{SessionStore, Stored};

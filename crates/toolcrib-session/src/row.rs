@@ -30,6 +30,8 @@ pub enum Row {
     Usage(UsageRow),
     /// The plan that requests are made from, written when it changes.
     Plan(PlanRow),
+    /// What a prompt was taken to need.
+    Reading(ReadingRow),
     /// Tools that are shown from now on.
     Activation(ActivationRow),
     /// The transcript was made shorter: from here on it is what this row holds.
@@ -178,6 +180,17 @@ pub struct PlanRow {
     pub reason: String,
 }
 
+/// See [`Row::Reading`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReadingRow {
+    /// Tools that it was taken to need, most certain first.
+    pub tools: Vec<ToolName>,
+    /// What it was taken to be about, if that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domains: Option<Vec<Str>>,
+}
+
 /// See [`Row::Activation`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -187,6 +200,9 @@ pub struct ActivationRow {
     /// The call that loaded them, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<Str>,
+    /// Those of them that the prompt's reading should have predicted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misread: Vec<ToolName>,
 }
 
 /// See [`Row::Compaction`].
@@ -260,9 +276,18 @@ impl Row {
         })
     }
 
-    /// Tools that are shown from now on.
-    pub fn activation(tools: Vec<ToolName>, call_id: Option<Str>) -> Row {
-        Row::Activation(ActivationRow { tools, call_id })
+    /// What a prompt was taken to need.
+    pub fn reading(tools: Vec<ToolName>, domains: Option<Vec<Str>>) -> Row {
+        Row::Reading(ReadingRow { tools, domains })
+    }
+
+    /// Tools that are shown from now on, and which of them were misread.
+    pub fn activation(tools: Vec<ToolName>, call_id: Option<Str>, misread: Vec<ToolName>) -> Row {
+        Row::Activation(ActivationRow {
+            tools,
+            call_id,
+            misread,
+        })
     }
 
     /// The transcript as it is now that it was made shorter.
@@ -326,12 +351,13 @@ pub(crate) fn decode(line: &str) -> Result<(Option<u64>, Row), serde_json::Error
         row: Str,
         at: Option<u64>,
     }
-    const KNOWN: [&str; 9] = [
+    const KNOWN: [&str; 10] = [
         "meta",
         "message",
         "tool_result",
         "usage",
         "plan",
+        "reading",
         "activation",
         "compaction",
         "note",

@@ -34,6 +34,12 @@ pub struct RunSummary {
     pub repaired: u64,
     /// Tools that were loaded on the way.
     pub loaded: u64,
+    /// Prompts that were read for the tools they need.
+    pub readings: u64,
+    /// Tools that were needed although the reading had not predicted them.
+    pub misreads: u64,
+    /// The same by tool.
+    pub wanted: BTreeMap<String, u64>,
     /// How often the transcript was made shorter.
     pub compactions: u64,
     /// Calls by tool.
@@ -75,6 +81,11 @@ impl RunSummary {
         self.result_bytes += other.result_bytes;
         self.repaired += other.repaired;
         self.loaded += other.loaded;
+        self.readings += other.readings;
+        self.misreads += other.misreads;
+        for (tool, times) in &other.wanted {
+            *self.wanted.entry(tool.clone()).or_default() += times;
+        }
         self.compactions += other.compactions;
         for (tool, calls) in &other.tools {
             *self.tools.entry(tool.clone()).or_default() += calls;
@@ -170,7 +181,14 @@ fn count(run: &mut RunSummary, row: &Row) {
             run.cost = sum(run.cost, row.round > 1, row.cost, true);
         }
         Row::Compaction(_) => run.compactions += 1,
-        Row::Activation(row) => run.loaded += row.tools.len() as u64,
+        Row::Reading(_) => run.readings += 1,
+        Row::Activation(row) => {
+            run.loaded += row.tools.len() as u64;
+            run.misreads += row.misread.len() as u64;
+            for tool in &row.misread {
+                *run.wanted.entry(tool.to_string()).or_default() += 1;
+            }
+        }
         Row::Finished(row) => {
             run.outcome = Some(row.outcome.clone());
             run.reason.clone_from(&row.reason);

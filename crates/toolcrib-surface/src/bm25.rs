@@ -4,7 +4,7 @@
 //! built, so that a query only adds. What a word is worth in a field is not the
 //! caller's business: only [`crate::Weights`] knows.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::doc::without_hash;
 use crate::stem::stem;
@@ -35,7 +35,7 @@ impl Posting {
 
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    ids: HashMap<Box<str>, u32>,
+    ids: FxHashMap<Box<str>, u32>,
     /// `postings[starts[t]..starts[t + 1]]` belong to word `t`, in document order.
     starts: Vec<u32>,
     postings: Vec<Posting>,
@@ -116,8 +116,8 @@ impl Words {
 /// Turns texts into occurrences, remembering each spelling once.
 #[derive(Default)]
 struct Reader {
-    spellings: HashMap<Box<str>, Option<u32>>,
-    ids: HashMap<Box<str>, u32>,
+    spellings: FxHashMap<Box<str>, Option<u32>>,
+    ids: FxHashMap<Box<str>, u32>,
     found: Vec<(u32, u8)>,
     scratch: String,
 }

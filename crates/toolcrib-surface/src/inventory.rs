@@ -7,9 +7,10 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
 use toolcrib_core::{
-    Effect, Exposure, Hidden, LoadRoute, Permission, Registry, SourceId, Tool, ToolName, ToolSpec,
-    Visibility,
+    Effect, Exposure, Fingerprint, Hidden, LoadRoute, Permission, Registry, SourceId, Str, Tool,
+    ToolName, ToolSpec, Visibility,
 };
 
 use crate::bridge::CALL_TOOL;
@@ -108,6 +109,7 @@ pub struct Inventory {
     pub(crate) read: Vec<usize>,
     catalogue: Catalogue,
     index: OnceLock<ToolIndex>,
+    held: OnceLock<Str>,
     generation: u64,
 }
 
@@ -178,6 +180,7 @@ impl Inventory {
             catalogue,
             inactive,
             index: OnceLock::new(),
+            held: OnceLock::new(),
             generation: registry.generation(),
             entries,
         }
@@ -220,11 +223,18 @@ impl Inventory {
         self.index.get_or_init(|| {
             let docs: Vec<ToolDoc> = self
                 .entries
-                .iter()
+                .par_iter()
                 .map(|entry| ToolDoc::from(&**entry.spec()))
                 .collect();
             ToolIndex::build(&docs)
         })
+    }
+
+    /// What stands for the deferred tools in a fingerprint, where they are sent too.
+    pub(crate) fn held(&self) -> Option<Str> {
+        let sent = self.route == LoadRoute::Native && self.inactive.is_none();
+        let digest = || Fingerprint::of_deferred(&self.deferrable);
+        sent.then(|| self.held.get_or_init(digest).clone())
     }
 
     /// The place among the entries of the tool of exactly this name.

@@ -101,11 +101,21 @@ fn of_tool(doc: &ToolDoc, weights: &Weights, table: &Table, text: &mut String) -
     text.clear();
     spaced(without_hash(doc.local_name()), text);
     text.push_str(": ");
-    let name = text.len();
-    text.push_str(first_sentence(&doc.description));
-    let short = table.embed(text);
-    text.truncate(name);
-    for word in doc.description.split_whitespace().take(BODY_WORDS) {
+    let name = table.begin().read(text);
+    let sentence = first_sentence(&doc.description);
+    let short = name.clone().read(sentence);
+    let of_short = short.vector();
+    // The longer text begins with the sentence, unless that alone is longer.
+    let (long, rest, left) = match plain_words(sentence) {
+        Some(count) if count <= BODY_WORDS && doc.description.starts_with(sentence) => (
+            short,
+            &doc.description[sentence.len()..],
+            BODY_WORDS - count,
+        ),
+        _ => (name, &*doc.description, BODY_WORDS),
+    };
+    text.clear();
+    for word in rest.split_whitespace().take(left) {
         text.push_str(word);
         text.push(' ');
     }
@@ -113,7 +123,16 @@ fn of_tool(doc: &ToolDoc, weights: &Weights, table: &Table, text: &mut String) -
         spaced(argument, text);
         text.push(' ');
     }
-    mix(&short, &table.embed(text), weights.long_text)
+    mix(&of_short, &long.read(text).vector(), weights.long_text)
+}
+
+/// How many words a text has, if cutting it at white space is all that tells it from
+/// the same words with one space between them.
+fn plain_words(text: &str) -> Option<usize> {
+    let plain = |b: u8| (b' '..0x7f).contains(&b) || matches!(b, b'\t' | b'\n' | b'\r');
+    text.bytes()
+        .all(plain)
+        .then(|| text.split_ascii_whitespace().count())
 }
 
 /// The direction between two, `share` of the way from the first to the second.

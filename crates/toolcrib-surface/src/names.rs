@@ -4,7 +4,7 @@
 //! other case, other separators, none at all, with or without its source, with
 //! the `mcp__` prefix. No word statistics have a say here.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::ToolDoc;
 use crate::doc::without_hash;
@@ -27,13 +27,17 @@ enum Closeness {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// From a squashed name, with and without its source, to tools in name order.
-    squashed: HashMap<Box<str>, Vec<u32>>,
+    squashed: FxHashMap<Box<str>, Vec<u32>>,
     /// From a squashed source to its number.
-    sources: HashMap<Box<str>, u32>,
+    sources: FxHashMap<Box<str>, u32>,
 }
 
 /// Letters and digits of `text`, in lower case.
 pub(crate) fn squash(text: &str) -> String {
+    if text.is_ascii() {
+        let kept = text.bytes().filter(u8::is_ascii_alphanumeric);
+        return kept.map(|b| char::from(b.to_ascii_lowercase())).collect();
+    }
     text.chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)

@@ -23,6 +23,14 @@ impl Domains {
         Domains::Only(words.filter(|word| !word.is_empty()).collect())
     }
 
+    /// The words, in order; `None` where no reading was made.
+    pub fn words(&self) -> Option<impl Iterator<Item = &Str>> {
+        match self {
+            Domains::All => None,
+            Domains::Only(read) => Some(read.iter()),
+        }
+    }
+
     /// Whether a tool that declares `declared` is read for.
     pub(crate) fn meet(&self, declared: &[Str]) -> bool {
         match self {

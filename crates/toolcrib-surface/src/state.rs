@@ -23,6 +23,9 @@ pub struct SurfaceState {
     logged: usize,
     /// What the turn under way was taken to need.
     reading: Reading,
+    /// The reading was not handed out for a log yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unlogged: bool,
     misreads: Misreads,
 }
 
@@ -87,6 +90,12 @@ impl SurfaceState {
         new
     }
 
+    /// What this turn's prompt was taken to need, once for whoever keeps a log; `None`
+    /// where nothing was predicted.
+    pub fn take_reading(&mut self) -> Option<&Reading> {
+        std::mem::take(&mut self.unlogged).then_some(&self.reading)
+    }
+
     /// Begins a turn whose prompt was read so, and loads what the reading asks for:
     /// direct tools in name order, then predicted ones within the policy's budget.
     /// What earlier turns loaded stays. On a route whose array must not grow nothing
@@ -94,9 +103,11 @@ impl SurfaceState {
     pub fn begin_turn(&mut self, inventory: &Inventory, reading: Reading) {
         if inventory.inactive().is_some() || !inventory.route().grows() {
             self.reading = Reading::default();
+            self.unlogged = false;
             return;
         }
         self.reading = reading;
+        self.unlogged = self.reading.predicts();
         self.misreads.turns += u64::from(self.reading.predicts());
         let reading = &self.reading;
         let all = reading.domains == crate::Domains::All;

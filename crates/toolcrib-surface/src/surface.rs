@@ -95,13 +95,17 @@ impl Surface {
             false => 0,
         };
         let loaded = self.loaded().take(room).cloned().collect();
-        TurnPlan::with_loader(
+        let plan = TurnPlan::with_loader(
             system,
             self.eager().to_vec(),
             self.loader().to_vec(),
             loaded,
             self.inventory.deferrable.clone(),
-        )
+        );
+        match self.inventory.held() {
+            Some(digest) => plan.sending_deferred(digest),
+            None => plan,
+        }
     }
 
     /// What this surface costs, by source, and why it is as it is.

@@ -87,6 +87,10 @@ impl Scratch {
         if run.is_empty() || run.len() > MAX_WORD {
             return;
         }
+        // Most runs are a word as they stand.
+        if run.bytes().all(|b| b.is_ascii_lowercase()) {
+            return emit(run, Piece::Whole(false));
+        }
         self.whole.clear();
         self.cuts.clear();
         self.cuts.push(0);

@@ -31,5 +31,5 @@ mod vector;
 mod vocabulary;
 
 pub use set::VectorSet;
-pub use table::{MAX_TOKENS, Table, TableError};
+pub use table::{MAX_TOKENS, Reader, Table, TableError};
 pub use vector::{DIMS, Vector};

@@ -107,16 +107,16 @@ impl Table {
 
     /// The meaning of a text: names, sentences or both. [`Vector::ZERO`] if it has no word the table knows.
     pub fn embed(&self, text: &str) -> Vector {
-        let mut sums = [0; DIMS];
-        let mut left = MAX_TOKENS;
-        tokenize::tokens(&self.vocabulary, self.pieces(), text, |row| {
-            if let Some(row) = row {
-                self.add(row, &mut sums);
-                left -= 1;
-            }
-            left > 0
-        });
-        Vector::from_sums(&sums)
+        self.begin().read(text).vector()
+    }
+
+    /// A text that is read piece by piece; nothing is read yet.
+    pub fn begin(&self) -> Reader<'_> {
+        Reader {
+            table: self,
+            sums: [0; DIMS],
+            left: MAX_TOKENS,
+        }
     }
 
     /// The word pieces a text is cut into, in order, `None` for each word the table does not know. For tests and for
@@ -143,6 +143,45 @@ impl Table {
         for (sum, byte) in sums.iter_mut().zip(&self.bytes[start..start + DIMS]) {
             *sum += i32::from(i16::from(byte.cast_signed())) * i32::from(scale);
         }
+    }
+}
+
+/// A text under way: its vector so far can be taken, and copies can go on differently, so that texts that begin alike are
+/// read once. Pieces that end and begin between words add up to the vector of the whole.
+#[derive(Clone)]
+pub struct Reader<'a> {
+    table: &'a Table,
+    sums: [i32; DIMS],
+    left: usize,
+}
+
+impl Reader<'_> {
+    /// Reads on. A word does not go on from one piece into the next.
+    pub fn read(mut self, text: &str) -> Self {
+        let (table, sums, left) = (self.table, &mut self.sums, &mut self.left);
+        if *left > 0 {
+            tokenize::tokens(&table.vocabulary, table.pieces(), text, |row| {
+                if let Some(row) = row {
+                    table.add(row, sums);
+                    *left -= 1;
+                }
+                *left > 0
+            });
+        }
+        self
+    }
+
+    /// The meaning of what was read.
+    pub fn vector(&self) -> Vector {
+        Vector::from_sums(&self.sums)
+    }
+}
+
+impl fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("left", &self.left)
+            .finish_non_exhaustive()
     }
 }
 

@@ -73,7 +73,12 @@ impl<F: FnMut(Option<usize>) -> bool> Words<'_, F> {
     }
 
     fn char(&mut self, c: char) {
-        if c == '_' || c == '\t' || c == '\n' || c == '\r' {
+        // What the general way comes to for the characters that almost all texts are made of.
+        if c == ' ' {
+            self.flush();
+        } else if c.is_ascii_punctuation() && c != '_' {
+            self.alone(c);
+        } else if c == '_' || c == '\t' || c == '\n' || c == '\r' {
             self.flush();
         } else if c == char::REPLACEMENT_CHARACTER || is_dropped(c) {
             // Gone before words are cut: what stood on its two sides is one word.

@@ -88,13 +88,26 @@ impl Vocabulary {
         let marker: &[u8] = if inside { b"##" } else { b"" };
         let bytes = word.as_bytes();
         let reach = bytes.len().min(self.longest.saturating_sub(marker.len()));
+        let begin = marker.iter().fold(OFFSET, |state, byte| hash(state, *byte));
+        // Most words are a piece as they stand.
+        if reach == bytes.len() && reach > 0 {
+            let state = bytes.iter().fold(begin, |state, byte| hash(state, *byte));
+            if let Some(row) = self.find(text, state, marker, bytes) {
+                return Some((row, reach));
+            }
+        }
         let mut states = [0; 256];
-        let mut state = marker.iter().fold(OFFSET, |state, byte| hash(state, *byte));
+        let mut state = begin;
         for (at, byte) in bytes[..reach].iter().enumerate() {
             state = hash(state, *byte);
             states[at] = state;
         }
-        (1..=reach)
+        let longest = if reach == bytes.len() {
+            reach.saturating_sub(1)
+        } else {
+            reach
+        };
+        (1..=longest)
             .rev()
             .filter(|length| word.is_char_boundary(*length))
             .find_map(|length| {

@@ -107,6 +107,16 @@ pub mod session {
         Entry, IdError, Meta, Repaired, Row, Session, SessionError, SessionId, SessionLog, repair,
     };
 }
+#[cfg(feature = "agent")]
+pub mod surface {
+    //! Thousands of tools behind a few definitions: what [`AgentBuilder::surface`]
+    //! takes.
+    //!
+    //! [`AgentBuilder::surface`]: crate::AgentBuilder::surface
+    pub use toolcrib_surface::{
+        Defer, Domains, Misreads, Reading, SurfacePolicy, SurfaceReport, SurfaceState,
+    };
+}
 
 pub use output::{IntoToolOutput, Json};
 #[cfg(feature = "agent")]

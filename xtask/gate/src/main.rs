@@ -1,6 +1,6 @@
 //! The program whose instructions the gate counts, and the server it talks to.
 //!
-//! It is a user's program: one tool, a model behind a chat endpoint, a budget, all
+//! It is a user's program: some tools, a model behind a chat endpoint, a budget, all
 //! through the facade. The server is this program started a second time, so that
 //! none of its work is counted. Not a benchmark of time; `xtask bench-gate` runs it.
 
@@ -8,8 +8,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use toolcrib::models::{ChatModel, ChatOptions, Vendor};
+use toolcrib::surface::SurfacePolicy;
 use toolcrib::{Agent, Budget, Outcome, Registry, tool};
 
+mod fillers;
 mod server;
 
 type Error = Box<dyn std::error::Error>;
@@ -26,16 +28,30 @@ async fn lookup(
     format!("{key} is defined in src/lib.rs:12 and used in 3 places (at most {limit} lines)")
 }
 
+/// What a run has to do with.
+struct Setting<'a> {
+    url: &'a str,
+    /// Tool calls, one a round, before the answer.
+    rounds: u32,
+    /// Tools in the registry.
+    registered: usize,
+    /// How many of them are sent; the rest is deferred.
+    exposed: usize,
+    /// The prompt is read and the first call is a search.
+    searching: bool,
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments[..] {
         ["serve"] => server::serve(),
-        ["run", url, rounds] => rounds
-            .parse()
-            .map_err(Error::from)
-            .and_then(|rounds| run(url, rounds)),
-        _ => Err("usage: toolcrib-gate serve | run URL TOOL_ROUNDS".into()),
+        ["run", url, rounds, registered, exposed, ref rest @ ..] if rest.len() < 2 => {
+            setting(url, [rounds, registered, exposed], rest.first().copied()).and_then(run)
+        }
+        _ => Err(
+            "usage: toolcrib-gate serve | run URL TOOL_ROUNDS REGISTERED EXPOSED [search]".into(),
+        ),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -46,23 +62,51 @@ fn main() -> ExitCode {
     }
 }
 
+fn setting<'a>(
+    url: &'a str,
+    [rounds, registered, exposed]: [&str; 3],
+    search: Option<&str>,
+) -> Result<Setting<'a>, Error> {
+    Ok(Setting {
+        url,
+        rounds: rounds.parse()?,
+        registered: registered.parse()?,
+        exposed: exposed.parse()?,
+        searching: search.is_some(),
+    })
+}
+
 /// Asks once; the server wants `rounds` tool calls, one a round, before it answers.
-fn run(url: &str, rounds: u32) -> Result<(), Error> {
+fn run(setting: Setting<'_>) -> Result<(), Error> {
+    let rounds = setting.rounds;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let options = ChatOptions::new(Vendor::Generic, server::model(rounds)).base_url(url);
+    let model = server::model(rounds, setting.searching);
+    let options = ChatOptions::new(Vendor::Generic, model).base_url(setting.url);
     let mut registry = Registry::new();
     registry.insert(lookup::tool())?;
-    let agent = Agent::builder(Arc::new(ChatModel::new(options)?))
+    for number in 1..setting.registered {
+        registry.insert(fillers::tool(number, number >= setting.exposed)?)?;
+    }
+    let mut agent = Agent::builder(Arc::new(ChatModel::new(options)?))
         .system("You answer questions about a small program.")
         .tools(registry)
-        .budget(Budget::rounds(rounds + 2))
-        .build()?;
+        .budget(Budget::rounds(rounds + 2));
+    if setting.registered > setting.exposed {
+        agent = agent.surface(SurfacePolicy {
+            reading: setting.searching,
+            ..SurfacePolicy::default()
+        });
+    }
+    let agent = agent.build()?;
     match runtime.block_on(agent.run("Where is each key defined?")) {
         Outcome::Answered { answer, report } if report.calls == u64::from(rounds) => {
             if answer != server::ANSWER {
                 return Err(format!("another answer than the server's: {answer}").into());
+            }
+            if setting.searching && report.surface.loaded().is_empty() {
+                return Err("the search loaded nothing".into());
             }
         }
         other => return Err(format!("the run did not end as planned: {:?}", other.kind()).into()),

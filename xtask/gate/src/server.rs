@@ -18,10 +18,13 @@ pub(crate) const ANSWER: &str = "Every key is defined in `src/lib.rs:12`.";
 const LATE: Duration = Duration::from_millis(25);
 
 const PREFIX: &str = "after-";
+/// Stands before the prefix where the first call is a search.
+const SEARCH: &str = "search-";
 
 /// The name of the model that wants this many calls.
-pub(crate) fn model(calls: u32) -> String {
-    format!("{PREFIX}{calls}")
+pub(crate) fn model(calls: u32, searching: bool) -> String {
+    let search = if searching { SEARCH } else { "" };
+    format!("{search}{PREFIX}{calls}")
 }
 
 /// Prints its base URL and serves until standard input ends, so that it cannot
@@ -77,7 +80,14 @@ fn response(body: &str) -> String {
         .split_once(PREFIX)
         .and_then(|(_, rest)| rest.split('"').next()?.parse().ok())
         .unwrap_or(0);
-    let events = if made < wanted { call(made) } else { answer() };
+    let searching = body.contains(&format!("\"{SEARCH}{PREFIX}"));
+    let events = if made == 0 && searching && wanted > 0 {
+        search()
+    } else if made < wanted {
+        call(made)
+    } else {
+        answer()
+    };
     let mut response = String::from(
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
     );
@@ -89,19 +99,38 @@ fn response(body: &str) -> String {
     response
 }
 
+/// A piece of a call.
+fn part(inner: &str) -> String {
+    delta(&format!(r#"{{"tool_calls":[{{"index":0,{inner}}}]}}"#))
+}
+
+fn search() -> Vec<String> {
+    let begin =
+        r#""id":"call_search","type":"function","function":{"name":"tool_search","arguments":""}"#;
+    let arguments =
+        r#""function":{"arguments":"{\"query\":\"export the invoices of a customer\"}"}"#;
+    vec![
+        delta(r#"{"role":"assistant","content":null}"#),
+        part(begin),
+        part(arguments),
+        finish("tool_calls"),
+        USAGE.to_owned(),
+        "[DONE]".to_owned(),
+    ]
+}
+
 fn call(number: usize) -> Vec<String> {
-    let call = |inner: &str| delta(&format!(r#"{{"tool_calls":[{{"index":0,{inner}}}]}}"#));
     let begin = format!(
         r#""id":"call_{number:03}","type":"function","function":{{"name":"lookup","arguments":""}}"#
     );
     vec![
         delta(r#"{"role":"assistant","content":null}"#),
-        call(&begin),
-        call(r#""function":{"arguments":"{\"key\":"}"#),
-        call(&format!(
+        part(&begin),
+        part(r#""function":{"arguments":"{\"key\":"}"#),
+        part(&format!(
             r#""function":{{"arguments":"\"entry_{number:03}\""}}"#
         )),
-        call(r#""function":{"arguments":",\"limit\":10}"}"#),
+        part(r#""function":{"arguments":",\"limit\":10}"}"#),
         finish("tool_calls"),
         USAGE.to_owned(),
         "[DONE]".to_owned(),

@@ -20,6 +20,8 @@ pub(super) struct Loads {
     shelf: Shelf,
     /// Something was loaded that the plan does not show.
     stale: bool,
+    /// Of this batch's loads, those that the prompt's reading should have predicted.
+    misread: Vec<ToolName>,
 }
 
 /// Withheld tools that a batch calls all the same, by the call.
@@ -39,6 +41,7 @@ impl Loads {
             inventory: inventory.clone(),
             shelf,
             stale: false,
+            misread: Vec::new(),
         })
     }
 
@@ -116,24 +119,38 @@ impl Driver<'_> {
             return;
         };
         let state = self.run.surface_mut();
+        loads.misread.clear();
         for outcome in outcomes {
             let call_id = outcome.result.call_id.clone();
             let called = direct.0.iter().filter(|(id, _)| *id == call_id);
             for name in called.map(|(_, name)| name).chain(&outcome.activated) {
+                let misreads = state.misreads().misreads;
                 if state.load(&loads.inventory, name) == Loading::Now {
                     outcome.result.loaded.push(name.clone());
                     loads.stale = true;
+                }
+                if state.misreads().misreads > misreads {
+                    loads.misread.push(name.clone());
                 }
             }
         }
         loads.shelf.show(&loads.inventory, state);
     }
 
-    /// Writes down what was loaded before the first request.
+    /// Writes down how the prompt was read and what was loaded before the first
+    /// request.
     pub(super) fn journal_preloads(&mut self) -> Result<(), RunError> {
-        let names = self.run.surface_mut().take_unlogged();
+        let state = self.run.surface_mut();
+        if let Some(reading) = state.take_reading() {
+            let domains = reading.domains.words();
+            let domains = domains.map(|words| words.cloned().collect());
+            let row = Row::reading(reading.tools.clone(), domains);
+            self.journal.append(|| row)?;
+        }
+        let names = state.take_unlogged();
         if self.loads.is_some() && !names.is_empty() {
-            self.journal.append(|| Row::activation(names, None))?;
+            let row = || Row::activation(names, None, Vec::new());
+            self.journal.append(row)?;
         }
         Ok(())
     }
@@ -141,10 +158,14 @@ impl Driver<'_> {
     /// Writes down what a batch loaded, by call.
     pub(super) fn journal_batch(&mut self, outcomes: &[CallOutcome]) -> Result<(), RunError> {
         self.run.surface_mut().take_unlogged();
+        let misread = self.loads.as_ref().map_or(&[][..], |loads| &loads.misread);
         for outcome in outcomes {
             let result = &outcome.result;
             if !result.loaded.is_empty() {
-                let row = || Row::activation(result.loaded.clone(), Some(result.call_id.clone()));
+                let loaded = result.loaded.clone();
+                let of_these = misread.iter().filter(|name| loaded.contains(name));
+                let of_these = of_these.cloned().collect();
+                let row = || Row::activation(loaded, Some(result.call_id.clone()), of_these);
                 self.journal.append(row)?;
             }
         }

@@ -436,6 +436,108 @@ async fn s68_what_the_prompt_needs_is_there_in_the_first_request() {
 }
 
 #[tokio::test]
+async fn s69_a_misread_is_kept_in_the_session_and_summed_up() {
+    let mut tools = tools();
+    tools.insert(Arc::new(deferred("rain_forecast"))).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("script:memory")).unwrap();
+    // One that was predicted, one by a search, twice, one by a call, one that is always sent.
+    let model = model([
+        Turn::calls([("rain_forecast", "{}"), ("e", "{}")]),
+        select("a"),
+        Turn::calls([("a", "{}"), ("b", r#"{"q":1}"#)]),
+        select("a"),
+        Turn::text("Wet."),
+        Turn::text("Nothing."),
+    ]);
+    let agent = Agent::builder(model)
+        .tools(tools)
+        .surface(SurfacePolicy::default())
+        .session(log.clone())
+        .build()
+        .unwrap();
+    let _ = agent.run("What is the rain forecast?").await;
+    let _ = agent.run("zzz qqq").await;
+    let session = Session::read(log.path()).unwrap();
+    let readings = session
+        .entries()
+        .iter()
+        .filter_map(|entry| match &entry.row {
+            Row::Reading(row) => Some(row.tools.clone()),
+            _ => None,
+        });
+    let readings: Vec<_> = readings.collect();
+    assert_eq!(readings, [vec![name("rain_forecast")], Vec::new()]);
+    let misread = session
+        .entries()
+        .iter()
+        .filter_map(|entry| match &entry.row {
+            Row::Activation(row) => Some((row.tools.clone(), row.misread.clone())),
+            _ => None,
+        });
+    let alone = |tool: &str| vec![name(tool)];
+    assert_eq!(
+        misread.collect::<Vec<_>>(),
+        [
+            (alone("rain_forecast"), Vec::new()),
+            (alone("a"), alone("a")),
+            (alone("b"), alone("b")),
+        ]
+    );
+    let summary = session.summary();
+    let total = &summary.total;
+    assert_eq!((total.readings, total.misreads), (2, 2));
+    let wanted: Vec<(&str, u64)> = total.wanted.iter().map(|(t, n)| (&**t, *n)).collect();
+    assert_eq!(wanted, [("a", 1), ("b", 1)]);
+    assert_eq!(summary.runs[1].misreads, 0);
+}
+
+#[tokio::test]
+async fn s52_where_the_provider_holds_deferred_tools_the_session_tells_when_they_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("script:memory")).unwrap();
+    let native = SurfacePolicy {
+        route: Some(LoadRoute::Native),
+        ..policy()
+    };
+    let other = deferred("a").with_spec(|mut spec| {
+        spec.input_schema =
+            toolcrib_core::Schema::parse(r#"{"type":"object","properties":{"new":{}}}"#).unwrap();
+        spec
+    });
+    let changed = registry(
+        ["b", "c"]
+            .map(deferred)
+            .into_iter()
+            .chain([other, FakeTool::echo("e")]),
+    );
+    for tools in [tools(), tools(), changed] {
+        let model = model([select("a"), Turn::text("Done.")]);
+        let log = SessionLog::open(log.path()).unwrap();
+        let agent = Agent::builder(model.clone())
+            .tools(tools)
+            .surface(native.clone())
+            .session(log);
+        let _ = agent.build().unwrap().run("Go.").await;
+        // A load changes nothing that is cached.
+        let requests = model.requests();
+        assert_eq!(requests[0].fingerprint, requests[1].fingerprint);
+    }
+    let session = Session::read(log.path()).unwrap();
+    let plans = session
+        .entries()
+        .iter()
+        .filter_map(|entry| match &entry.row {
+            Row::Plan(row) => Some(&row.fingerprint),
+            _ => None,
+        });
+    let plans: Vec<_> = plans.collect();
+    assert_eq!(plans[0].reason(None), "initial");
+    assert_eq!(plans[1].reason(Some(plans[0])), "unchanged");
+    assert_eq!(plans[2].reason(Some(plans[1])), "deferred");
+}
+
+#[tokio::test]
 async fn s73_on_the_bridge_the_plan_never_changes() {
     let through = Turn::calls([("call_tool", r#"{"name":"a","arguments":{"q":1}}"#)]);
     let model = model([select("a"), through, Turn::text("Done.")]);

@@ -104,7 +104,22 @@ fn row(text: &mut String, entry: &Entry, full: bool) {
         Row::Plan(row) => writeln!(text, "plan ({})", shown(&row.reason)),
         Row::Activation(row) => {
             let names: Vec<&str> = row.tools.iter().map(|name| name.as_str()).collect();
-            writeln!(text, "loaded {}", names.join(", "))
+            let _ = write!(text, "loaded {}", names.join(", "));
+            match row.misread.len() {
+                0 => writeln!(text),
+                count => writeln!(text, " ({count} not predicted)"),
+            }
+        }
+        Row::Reading(row) => {
+            let names: Vec<&str> = row.tools.iter().map(|name| name.as_str()).collect();
+            let domains = row.domains.iter().flatten().map(|word| shown(word));
+            let domains: Vec<String> = domains.collect();
+            writeln!(
+                text,
+                "read for the tools it needs: {}; about: {}",
+                or_none(&names.join(", ")),
+                or_none(&domains.join(", "))
+            )
         }
         Row::Compaction(row) => writeln!(
             text,
@@ -139,6 +154,10 @@ pub(super) fn joined(content: &[Content]) -> String {
         })
         .collect();
     parts.join("\n")
+}
+
+fn or_none(list: &str) -> &str {
+    if list.is_empty() { "none" } else { list }
 }
 
 fn known(count: Option<u64>) -> String {

@@ -13,6 +13,7 @@ mod docs;
 mod items;
 mod library;
 mod place;
+mod routes;
 mod terms;
 mod types;
 
@@ -147,6 +148,7 @@ kinds! {
     "parameter_declaration" => Parameter,
     "variadic_parameter_declaration" => VariadicParameter,
     "short_var_declaration" => ShortVar,
+    "assignment_statement" => Assign,
     "range_clause" => RangeClause,
     "receive_statement" => Receive,
     "type_switch_statement" => TypeSwitch,

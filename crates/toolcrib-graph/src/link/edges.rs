@@ -27,7 +27,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
     let mut relations = Relations::new(&lookup);
     relations.joined.assigned = super::virtuals::assigned(&lookup, &relations);
     let merge = super::merge::Merge::new(index, &relations);
-    let titles = super::mounts::titles(&lookup);
+    let titles = super::mounts::titles(&lookup, &relations);
     let (names, linked) = rayon::join(
         || {
             name_all(index, &relations.extended, &titles, |node| {
@@ -181,6 +181,7 @@ impl Linked<'_> {
                     | NodeKind::Struct
                     | NodeKind::Enum
                     | NodeKind::Interface
+                    | NodeKind::Route
                     | NodeKind::File
             );
             if owns || ix == DefIx::ROOT {

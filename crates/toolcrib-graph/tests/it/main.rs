@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod broken;
+mod cache;
 mod determinism;
 mod exclusions;
 mod handlers;

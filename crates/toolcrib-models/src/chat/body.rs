@@ -32,6 +32,8 @@ pub(super) struct Renderer {
     pub(super) forwards_images: bool,
     /// Whether loaded tools are declared in the transcript.
     pub(super) declares: bool,
+    /// The server's own search among deferred tools, in place of ours.
+    pub(super) searches: Option<&'static str>,
 }
 
 impl Renderer {
@@ -43,7 +45,14 @@ impl Renderer {
         let tools = sends_tools.then(|| {
             let dialect = self.dialect.tools;
             let [key, _] = keys(dialect);
-            plan.rendered.get_or_render(key, || tools(plan, dialect))
+            let search = self.searches.filter(|_| !plan.deferred_tools().is_empty());
+            match search {
+                Some(search) => {
+                    let render = || searched(plan, dialect, search);
+                    plan.rendered.get_or_render("chat.tools.searched", render)
+                }
+                None => plan.rendered.get_or_render(key, || tools(plan, dialect)),
+            }
         });
 
         let items = request.history.items();
@@ -203,6 +212,34 @@ fn tools(plan: &TurnPlan, dialect: ToolDialect) -> Vec<u8> {
             out.push(b',');
         }
         out.extend_from_slice(&rendered(spec, dialect));
+    }
+    out.extend_from_slice(b"],");
+    out
+}
+
+/// The array for a server that searches by itself: what is loaded already is sent as
+/// not deferred, since no search of this conversation need have found it.
+fn searched(plan: &TurnPlan, dialect: ToolDialect, search: &str) -> Vec<u8> {
+    let mut out = b"\"tools\":[".to_vec();
+    for spec in plan.eager_tools() {
+        out.extend_from_slice(&rendered(spec, dialect));
+        out.push(b',');
+    }
+    out.extend_from_slice(search.as_bytes());
+    for spec in plan.deferred_tools() {
+        out.push(b',');
+        let definition = rendered(spec, dialect);
+        let loaded = plan
+            .loaded_tools()
+            .iter()
+            .any(|tool| tool.name == spec.name);
+        match definition.split_last() {
+            Some((_, open)) if !loaded => {
+                out.extend_from_slice(open);
+                out.extend_from_slice(b",\"defer_loading\":true}");
+            }
+            _ => out.extend_from_slice(&definition),
+        }
     }
     out.extend_from_slice(b"],");
     out

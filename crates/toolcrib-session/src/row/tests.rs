@@ -57,7 +57,15 @@ fn all() -> Vec<Row> {
             TurnPlan::new("s", Vec::new()).fingerprint().clone(),
             "initial",
         ),
-        Row::activation(vec![ToolName::parse("b").unwrap()], Some("c1".into())),
+        Row::reading(
+            vec![ToolName::parse("b").unwrap()],
+            Some(vec!["web".into()]),
+        ),
+        Row::activation(
+            vec![ToolName::parse("b").unwrap()],
+            Some("c1".into()),
+            vec![ToolName::parse("b").unwrap()],
+        ),
         Row::message(Message::User(vec![Content::Image {
             media_type: "image/png".into(),
             data: "AAAA".into(),

@@ -1,7 +1,9 @@
 //! The format's description and the code name the same things.
 
 use serde_json::Value;
-use toolcrib_core::{AssistantMessage, Fingerprint, Message, ToolCall, ToolResult, Usage};
+use toolcrib_core::{
+    AssistantMessage, Fingerprint, Message, ToolCall, ToolName, ToolResult, Usage,
+};
 use toolcrib_session::{Meta, ResultRow, Row, Session, SessionLog};
 
 const DOCUMENT: &str = include_str!("../../../../docs/session-format.md");
@@ -24,17 +26,20 @@ fn every_row_and_each_of_its_fields_is_described() {
     meta.question = Some("q".into());
     meta.program = Some("p".into());
     let log = SessionLog::create(dir.path(), meta).expect("created");
+    let name = ToolName::parse("t").expect("a name");
     let print = Fingerprint {
         system: "a".into(),
         tools: "b".into(),
         schemas: "c".into(),
+        deferred: Some("d".into()),
     };
     for row in [
         Row::message_in(1, Message::Assistant(AssistantMessage::default())),
         Row::ToolResult(result),
         Row::usage(1, Usage::default(), None, 1),
         Row::plan(print, "initial"),
-        Row::activation(Vec::new(), Some("c".into())),
+        Row::reading(Vec::new(), Some(Vec::new())),
+        Row::activation(Vec::new(), Some("c".into()), vec![name]),
         Row::compaction(Vec::new(), "full", 2, 1),
         Row::note("n"),
         Row::finished("failed", Some("why".into()), 1),

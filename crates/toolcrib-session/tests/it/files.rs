@@ -219,10 +219,10 @@ fn activations_keep_their_order_across_a_restart() {
             .map(|name| ToolName::parse(name).unwrap())
             .collect()
     };
-    log.append(&Row::activation(names(&["b", "a"]), None))
+    log.append(&Row::activation(names(&["b", "a"]), None, Vec::new()))
         .unwrap();
     let log = SessionLog::open(log.path()).unwrap();
-    log.append(&Row::activation(names(&["a", "c"]), None))
+    log.append(&Row::activation(names(&["a", "c"]), None, Vec::new()))
         .unwrap();
     let read = Session::read(log.path()).unwrap();
     assert_eq!(read.activated(), names(&["b", "a", "c"]));

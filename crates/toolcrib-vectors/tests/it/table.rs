@@ -203,3 +203,26 @@ fn vectors_are_those_the_distillation_computes() {
         44_458,
     );
 }
+
+#[test]
+fn a_text_read_in_pieces_is_the_text() {
+    let table = Table::builtin();
+    let long = "word ".repeat(300);
+    for (a, b, c) in [
+        (
+            "update_pull_request: ",
+            "Closes a stale pull request.",
+            " It needs a title.",
+        ),
+        ("", "Fetches a page", " and what it links to"),
+        ("Ünïcode: ", "日本 の", " テスト (e.g. this)\u{1}"),
+        ("x: ", "", ""),
+        (&long, "Nothing of this counts any more.", " Nor this."),
+    ] {
+        let head = table.begin().read(a);
+        let short = head.clone().read(b);
+        assert_eq!(short.vector(), table.embed(&format!("{a}{b}")));
+        assert_eq!(short.read(c).vector(), table.embed(&format!("{a}{b}{c}")));
+        assert_eq!(head.read(c).vector(), table.embed(&format!("{a}{c}")));
+    }
+}
