@@ -574,6 +574,7 @@ fn what_has_all_that_is_asked_is_an_answer() {
         "Where is a full block sent to the file?",
         "How is a torn block noticed?",
         "Where are blocks hashed?",
+        "Where is emit defined?",
     ] {
         let (text, _) = run(question, blocks);
         assert!(text.starts_with("Best match"), "{question}: {text}");
