@@ -86,9 +86,14 @@ fn meant<'n>(name: &str, found: &[Candidate<'n>]) -> Vec<&'n str> {
     all
 }
 
-/// The ends that are written as names and that nothing found has.
-pub(super) fn unheard<'q>(question: &'q Question, found: &[Candidate<'_>]) -> Vec<&'q str> {
-    let Some((a, b)) = &question.ends else {
+/// The ends that are written as names and that nothing found has; none when a way
+/// was found all the same.
+pub(super) fn unheard<'q>(
+    question: &'q Question,
+    notes: &Notes,
+    found: &[Candidate<'_>],
+) -> Vec<&'q str> {
+    let Some((a, b)) = question.ends.as_ref().filter(|_| best(notes).is_none()) else {
         return Vec::new();
     };
     let known = |end: &str| {
