@@ -59,14 +59,27 @@ pub(super) fn subjects<'c, 'n>(
 }
 
 /// The definitions among some subjects, namesakes beside each other.
-pub(super) fn definitions<'n>(subjects: &[&Candidate<'n>]) -> Vec<(&'n str, &'n Symbol)> {
+pub(super) fn definitions<'n>(
+    question: &Question,
+    subjects: &[&Candidate<'n>],
+) -> Vec<(&'n str, &'n Symbol)> {
     let each = |c: &&Candidate<'n>| {
         let own = std::iter::once((c.name, c.symbol));
         let mut all: Vec<(&'n str, &'n Symbol)> = own.chain(c.twins.clone()).collect();
         all.sort_by_key(|(name, symbol)| (rank::home(symbol), *name));
         all
     };
-    subjects.iter().flat_map(each).collect()
+    let mut all: Vec<_> = subjects.iter().flat_map(each).collect();
+    // Types are implemented, and what runs is called; fields of the name come last.
+    all.sort_by_key(|(_, symbol)| {
+        let is_type = matches!(
+            &*symbol.kind,
+            "interface" | "class" | "struct" | "enum" | "type_alias"
+        );
+        let runs = matches!(&*symbol.kind, "function" | "method" | "macro");
+        !(is_type || (runs && !question.inherits))
+    });
+    all
 }
 
 /// Writes the answer from what is known.

@@ -15,7 +15,7 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
     let incoming = question.intent == Intent::Callers;
     let mut text = String::new();
     let subjects = subjects(question, found);
-    let mut all = definitions(&subjects);
+    let mut all = definitions(question, &subjects);
     let has_any = |name: &str| {
         let around = notes.neighborhoods.get(name);
         around.is_some_and(|around| !edges(question, around).is_empty())
