@@ -13,6 +13,7 @@ use toolcrib_tools::GraphTools;
 use crate::args::{ServeArgs, ServeMode};
 use crate::config::REPOSITORY_FILE;
 use crate::exit::{CliError, Status};
+use crate::mcp_cmd;
 use crate::place::{self, Workspace};
 use crate::signals::Signals;
 use crate::snapshot;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
         options = options.pins(state.join("mcp-pins.json"), &args.approve);
     }
     options.hold_changed = args.pin;
+    options.guard = mcp_cmd::guard();
     options.result_cap = args.max_result;
     if args.graph {
         let loaded = snapshot::load(&workspace)?;
@@ -68,6 +70,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
             None => lines(&gateway, &mut signals).await,
             Some(address) => http(&gateway, address, args, &mut signals).await,
         };
+        let tasks = tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks();
+        tracing::debug!(tasks, "serving has ended");
         gateway.shutdown().await;
         served
     });

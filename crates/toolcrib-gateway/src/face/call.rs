@@ -91,6 +91,8 @@ impl Gateway {
         arguments: &str,
         whole: bool,
     ) -> Answer {
+        let own = self.in_own_words(offered, arguments);
+        let arguments = own.as_ref().map_or(arguments, Arguments::as_str);
         let state = wire::text(params, "requestState");
         let held = state.is_some_and(|state| state.starts_with(HELD));
         if !held {
@@ -124,6 +126,18 @@ impl Gateway {
             // The model can go on without the tool, and should know why.
             Err(Failure::Way(error)) => Ok(Some(refusal(&error.to_string()))),
             Err(failure) => failure.into_answer(),
+        }
+    }
+
+    /// The arguments with properties that were listed under other names called again
+    /// what their server calls them.
+    fn in_own_words(&self, offered: &Offered, arguments: &str) -> Option<Arguments> {
+        match self.options.mode {
+            Mode::Eager | Mode::ListChanged => {
+                let arguments = Arguments::parse(arguments).ok()?;
+                offered.spec.input_schema.restore(&arguments)
+            }
+            Mode::Search | Mode::Transparent => None,
         }
     }
 

@@ -88,15 +88,7 @@ fn nothing_is_left_when_the_client_closes_its_end() {
     assert_eq!(gate.finish(), Some(0));
     let started = std::fs::read_to_string(&starts).unwrap();
     for pid in started.lines() {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let state = stat
-            .rsplit(')')
-            .next()
-            .unwrap_or("")
-            .trim_start()
-            .chars()
-            .next();
-        assert!(matches!(state, None | Some('Z')), "{pid} runs on: {stat}");
+        assert!(!runs(pid), "{pid} runs on");
     }
 }
 
@@ -189,4 +181,37 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         // Nothing says that it serves.
         assert!(!ran.stderr.contains("serving"), "{args:?}");
     }
+}
+
+/// SIGKILL leaves no time to tidy up: the kernel ends the server, and the guard what
+/// the server started.
+#[cfg(target_os = "linux")]
+#[test]
+fn m06_when_the_gateway_is_killed_its_servers_and_their_children_end() {
+    let world = World::empty();
+    let starts = world.home().join("starts");
+    let fake = FakeMcp::new()
+        .with("starts", starts.to_string_lossy())
+        .with("ignore_term", true)
+        .with("fork", true);
+    let mut gate = Gate::start(&world, &[("f", entry(&fake))], &[]);
+    gate.until_found("select:f__echo", "f__echo");
+    assert_eq!(text(&gate.call("f__echo", json!({"text": "hi"}))), "hi");
+    let started = std::fs::read_to_string(&starts).unwrap();
+    let pids: Vec<&str> = started.lines().collect();
+    assert_eq!(pids.len(), 2, "the server and its child");
+    assert!(pids.iter().all(|pid| runs(pid)));
+    gate.kill();
+    let begun = std::time::Instant::now();
+    while let Some(pid) = pids.iter().find(|pid| runs(pid)) {
+        assert!(begun.elapsed() < super::kit::LONG, "{pid} runs on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A zombie does not run.
+fn runs(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+    !matches!(state.chars().next(), None | Some('Z'))
 }

@@ -238,7 +238,7 @@ fn m22_two_clients_with_the_same_ids_get_their_own_answers() {
             for (form, id) in [json!(1), json!("1")].into_iter().enumerate() {
                 let served = &served;
                 scope.spawn(move || {
-                    for round in 0..60 {
+                    for round in 0..250 {
                         let word = format!("{client}-{form}-{round}");
                         let answer =
                             served.call(session, id.clone(), "f__echo", json!({"text": word}));
