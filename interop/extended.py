@@ -103,6 +103,8 @@ def main():
     serve = [toolcrib, "serve", "--dir", str(work), "--config", str(config)]
     begun = time.monotonic()
     gateway = Gateway(serve, env)
+    # From here on the gateway asks its servers what they have.
+    gateway.request("tools/list", {})
     told = {}
     while time.monotonic() - begun < PATIENCE:
         text = gateway.status()
@@ -112,6 +114,7 @@ def main():
             break
         time.sleep(2)
     took = time.monotonic() - begun
+    print(f"  {len(settled)} of {len(wanted)} known or failed after {took:.0f} s", flush=True)
     eager = Gateway([*serve, "--mode", "eager"], env)
     listed = [tool["name"] for tool in eager.request("tools/list", {})["tools"]]
     eager.end()

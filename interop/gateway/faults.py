@@ -178,7 +178,7 @@ class Gateway:
         """Asks it to end; gives how many tasks it had, and what it left behind."""
         self.child.send_signal(signal.SIGINT)
         status = self.child.wait(60)
-        found = re.search(r"tasks=(\d+)", self.said())
+        found = re.search(r"tasks=(\d+)", re.sub(r"\x1b\[[0-9;]*m", "", self.said()))
         time.sleep(0.5)
         return status, int(found.group(1)) if found else None, ours(self.home)
 

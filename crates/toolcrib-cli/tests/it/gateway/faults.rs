@@ -215,3 +215,25 @@ fn runs(pid: &str) -> bool {
     let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
     !matches!(state.chars().next(), None | Some('Z'))
 }
+
+#[test]
+fn m20_a_client_that_begins_with_a_search_or_the_status_has_the_servers_asked() {
+    let search = json!({"name": "tool_search", "arguments": {"query": "select:good__echo"}});
+    let status = json!({"uri": "toolcrib://status"});
+    for (method, params, holds) in [
+        ("tools/call", search, "- good__echo("),
+        ("resources/read", status, ", 13 tools"),
+    ] {
+        let world = World::empty();
+        let mut gate = Gate::silent(&world, &[("good", entry(&FakeMcp::new()))], &[]);
+        let begun = std::time::Instant::now();
+        loop {
+            let answer = gate.modern(method, params.clone(), json!({}));
+            if answer.to_string().contains(holds) {
+                break;
+            }
+            assert!(begun.elapsed() < super::kit::LONG, "{answer}");
+            std::thread::sleep(Duration::from_millis(25));
+        }
+    }
+}

@@ -73,7 +73,7 @@ fn m21_with_a_cache_nothing_starts_until_it_is_needed_and_then_once() {
     let starts = world.home().join("starts");
     let fake = FakeMcp::new().with("starts", starts.to_string_lossy());
     let used = entry(&fake);
-    let mut servers = known(&world, 40);
+    let mut servers = known(&world, 166);
     let echo = tool(
         "echo",
         "Says what it is told.",
