@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcrib_core::{Arguments, LoadRoute, Str, ToolContext};
+use toolcrib_mcp::RpcError;
 use toolcrib_surface::{CALL_TOOL, Search, TOOL_SEARCH, check_unseen};
 
 use super::ask::Leave;
@@ -68,6 +69,12 @@ impl Gateway {
             Some(raw) if raw.get() == "null" => "{}".to_owned(),
             Some(_) => return Err(bad("`arguments` must be an object")),
         };
+        if !matches!(self.options.mode, Mode::Search)
+            && let (Some(headers), Runner::Server(tool)) = (cx.client.params.get(), &offered.runner)
+            && let Some(why) = headers.mismatch(tool.header_params(), &text)
+        {
+            return Err(RpcError::new(wire::HEADER_MISMATCH, why));
+        }
         let listed = offered_schema(offered);
         self.run(
             cx,

@@ -154,6 +154,8 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         .to_string_lossy()
         .into_owned();
     let token = world.repo().join("token").to_string_lossy().into_owned();
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let taken = listener.local_addr().unwrap().to_string();
     for (args, said) in [
         (vec!["--config", &empty], "names no MCP server"),
         (
@@ -168,6 +170,23 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
             vec!["--config", &config, "--http", "0", "--token-file", &token],
             "at least 16 visible characters",
         ),
+        (vec!["--config", "/dev/zero"], "not a regular file"),
+        (
+            vec!["--config", "nowhere.json"],
+            "nowhere.json does not exist",
+        ),
+        (
+            vec![
+                "--config",
+                &config,
+                "--http",
+                "0",
+                "--token-file",
+                "/dev/zero",
+            ],
+            "not a regular file",
+        ),
+        (vec!["--config", &config, "--http", &taken], "in use"),
         (
             vec!["--config", &config, "--max-result", "10"],
             "'--max-result <BYTES>'",
@@ -176,7 +195,8 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         let mut all = vec!["serve"];
         all.extend(&args);
         let ran = world.run(&all);
-        assert_eq!(ran.code, Some(2), "{args:?}");
+        let code = if said == "in use" { 1 } else { 2 };
+        assert_eq!(ran.code, Some(code), "{args:?}");
         assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
         // Nothing says that it serves.
         assert!(!ran.stderr.contains("serving"), "{args:?}");
