@@ -172,7 +172,6 @@ pub(crate) struct ToolsArgs {
     pub(crate) tools: Vec<PathBuf>,
     /// Count what they cost, which is done unless something else is asked for
     #[arg(long, conflicts_with_all = ["search", "render"])]
-    #[expect(dead_code, reason = "it spells out the default")]
     pub(crate) cost: bool,
     /// Search the tools instead of counting them
     #[arg(long, value_name = "QUERY")]

@@ -148,7 +148,8 @@ fn end(groups: &BTreeSet<i32>) {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::process::CommandExt as _;

@@ -69,11 +69,8 @@ impl Gateway {
             Some(raw) if raw.get() == "null" => "{}".to_owned(),
             Some(_) => return Err(bad("`arguments` must be an object")),
         };
-        if !matches!(self.options.mode, Mode::Search)
-            && let (Some(headers), Runner::Server(tool)) = (cx.client.params.get(), &offered.runner)
-            && let Some(why) = headers.mismatch(tool.header_params(), &text)
-        {
-            return Err(RpcError::new(wire::HEADER_MISMATCH, why));
+        if !matches!(self.options.mode, Mode::Search) {
+            as_headers_say(cx, offered, &text)?;
         }
         let listed = offered_schema(offered);
         self.run(
@@ -251,6 +248,16 @@ enum Inner<'a> {
     Tool(&'a Offered, String),
     Search(String),
     Read(String),
+}
+
+/// Whether what came as headers too is what the arguments say.
+pub(super) fn as_headers_say(cx: &Cx, offered: &Offered, arguments: &str) -> Result<(), RpcError> {
+    if let (Some(headers), Runner::Server(tool)) = (cx.client.params.get(), &offered.runner)
+        && let Some(why) = headers.mismatch(tool.header_params(), arguments)
+    {
+        return Err(RpcError::new(wire::HEADER_MISMATCH, why));
+    }
+    Ok(())
 }
 
 /// Reads the arguments of the call tool; the error is for the model.

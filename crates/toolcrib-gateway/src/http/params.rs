@@ -64,7 +64,8 @@ impl ParamHeaders {
 fn same(value: &Value, said: &str) -> bool {
     match value {
         Value::String(text) => text == said,
-        Value::Bool(_) | Value::Number(_) => value.to_string() == said,
+        Value::Bool(flag) => flag.to_string() == said,
+        Value::Number(number) => number.to_string() == said,
         // No header can say it, so none is held against it.
         _ => true,
     }
