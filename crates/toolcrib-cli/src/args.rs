@@ -171,6 +171,9 @@ pub(crate) struct ToolsArgs {
     /// Tools as JSON Lines or tools/list answers
     #[arg(long, required = true, num_args = 1.., value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tools: Vec<PathBuf>,
+    /// Count what they cost, which is done unless something else is asked for
+    #[arg(long, conflicts_with_all = ["search", "render"])]
+    pub(crate) cost: bool,
     /// Search the tools instead of counting them
     #[arg(long, value_name = "QUERY")]
     pub(crate) search: Option<String>,
