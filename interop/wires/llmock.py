@@ -92,14 +92,16 @@ def run_faults(world, base, wire, model, env, bodies):
             raise Failed(told)
         if ends_well is False and (ran.returncode == 0 or len(sent) != 1):
             raise Failed(told)
-        finished(name, ran, told)
+        # Arguments are an object on Gemini's wire, which no text can break.
+        if wire != "gemini" or name != "broken arguments":
+            finished(name, ran, told)
         verdict = http(f"{base}/_llmock/verdict?format=text")
         lines = [line.strip() for line in verdict.splitlines()]
         odd += [f"{name}: {line}" for line in lines if line.startswith(("FAIL", "WARN"))]
     say(f"   {wire}: {scenarios} scenarios, verdict {'clean' if not odd else odd}")
     if odd:
         raise Failed(f"{wire}: llmock's verdict: {odd}")
-    passed("p20 p21 p22", f"{wire}: {scenarios} scenarios, each met as it should be")
+    passed("p10 p13 p20 p21 p22", f"{wire}: {scenarios} scenarios, each met as it should be")
 
 
 def finished(name, ran, told):
