@@ -283,8 +283,8 @@ pub(crate) struct DoctorArgs {
     /// Also let this model call a tiny tool, which may cost a little
     #[arg(long)]
     pub(crate) probe: bool,
-    /// Model to probe instead of the configured one
-    #[arg(long, short, value_name = "MODEL", requires = "probe")]
+    /// Model to check instead of the configured one
+    #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 }
 
