@@ -1,9 +1,11 @@
 //! What building a graph costs beside bare parsing of the same files, how it
-//! scales to two threads, its peak memory, and how long lookups take.
+//! scales to two threads, what a cache of what was read saves, its peak memory,
+//! and how long lookups take.
 //!
 //! Processor time rather than wall time wherever that is meant, since it repeats
 //! on a busy machine. Trees are given by `TOOLCRIB_BENCH_TREES`, separated by
-//! `:`; without it this repository is measured.
+//! `:`; without it this repository is measured. A tree that is not there is said
+//! and passed by.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -14,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use toolcrib_graph::{
-    CodeGraph, ExploreArea, ListFiles, Lookup, LookupCall, ReadSource, ScanOptions, SearchSymbols,
-    Snapshot, SymbolNeighbors,
+    CachedProvider, CodeGraph, ExploreArea, ListFiles, Lookup, LookupCall, ReadSource, ScanOptions,
+    SearchSymbols, Snapshot, SymbolNeighbors,
 };
 use tree_sitter::Parser;
 
@@ -33,7 +35,14 @@ fn main() {
         return;
     }
     for tree in trees() {
-        measure(&tree);
+        if tree.is_dir() {
+            measure(&tree);
+        } else {
+            println!(
+                "\n{}: no directory, passed by; unpack a tree there or name others in TOOLCRIB_BENCH_TREES",
+                tree.display()
+            );
+        }
     }
 }
 
@@ -80,6 +89,15 @@ fn measure(tree: &Path) {
         megabytes / one_cpu.as_secs_f64(),
         bare_cpu.as_secs_f64() / one_cpu.as_secs_f64()
     );
+    let (cold, warm, size) = kept(tree);
+    println!(
+        "  with a cache              {:>7.2} CPU seconds cold, {:.2} warm ({:.0} % of {:.2} without), {:.1} MB on disk",
+        cold.as_secs_f64(),
+        warm.as_secs_f64(),
+        100.0 * warm.as_secs_f64() / one_cpu.as_secs_f64(),
+        one_cpu.as_secs_f64(),
+        size as f64 / 1e6,
+    );
     println!(
         "  two threads               {:>7.2} times as fast ({:.2} s, {:.2} s)",
         one_wall.as_secs_f64() / two_wall.as_secs_f64(),
@@ -95,6 +113,30 @@ fn measure(tree: &Path) {
         peak_of(tree) as f64 / 1024.0
     );
     lookups(&Lookup::new(graph));
+}
+
+/// Processor time of a first and a later start with a cache, one thread, and the
+/// bytes that it takes.
+fn kept(tree: &Path) -> (Duration, Duration, u64) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = ScanOptions {
+        threads: Some(1),
+        ..ScanOptions::default()
+    };
+    let provider = CachedProvider::new(dir.path(), tree);
+    let load = || drop(Snapshot::load_with(tree, &options, &provider).unwrap());
+    let (cold, _) = best(|| {
+        let _ = std::fs::remove_file(provider.path());
+        load();
+    });
+    let parsed = provider.parsed();
+    let (warm, _) = best(load);
+    assert_eq!(provider.parsed(), parsed, "a later start parses nothing");
+    (
+        cold,
+        warm,
+        std::fs::metadata(provider.path()).unwrap().len(),
+    )
 }
 
 /// The least processor and wall time of some runs.

@@ -20,6 +20,7 @@ pub(crate) mod rust;
 mod scala;
 mod shell;
 mod swift;
+mod terms;
 mod typescript;
 mod walk;
 

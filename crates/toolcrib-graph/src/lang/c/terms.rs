@@ -6,9 +6,8 @@ use tree_sitter::Node;
 use super::declarators::declared;
 use super::{K, Kinds};
 use crate::facts::{Builder, Sym, Term, TermId};
+use crate::lang::terms::{MAX_DEPTH, Memo, Remembers};
 
-/// Expressions nested deeper than this are unknown.
-const MAX_DEPTH: u32 = 96;
 /// Arguments beyond these are not looked at.
 const MAX_ARGUMENTS: usize = 16;
 /// Parts of a qualified name beyond these are not looked at.
@@ -26,12 +25,17 @@ pub(in crate::lang) fn children<'t>(kinds: Kinds, node: Node<'t>) -> Vec<Node<'t
 pub(in crate::lang) struct Terms {
     kinds: Kinds,
     is_cpp: bool,
-    memo: FxHashMap<usize, TermId>,
+    memo: Memo,
     /// Names given to types that have none, by their node.
     pub(super) unnamed: FxHashMap<usize, Sym>,
     /// Names declared last as an array or a pointer, whose index is plain.
     pub(super) plain: FxHashSet<Sym>,
-    depth: u32,
+}
+
+impl Remembers for Terms {
+    fn memo(&mut self) -> &mut Memo {
+        &mut self.memo
+    }
 }
 
 impl Terms {
@@ -39,37 +43,20 @@ impl Terms {
         Terms {
             kinds,
             is_cpp,
-            memo: FxHashMap::default(),
+            memo: Memo::default(),
             unnamed: FxHashMap::default(),
             plain: FxHashSet::default(),
-            depth: 0,
         }
     }
 
     /// The value of an expression.
     pub(in crate::lang) fn expr<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if let Some(term) = self.memo.get(&node.id()) {
-            return *term;
-        }
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.expr_inner(b, node);
-        self.depth -= 1;
-        self.memo.insert(node.id(), term);
-        term
+        self.remembered(b, node, Self::expr_inner)
     }
 
     /// A type as it is written, without pointers and references.
     pub(in crate::lang) fn ty<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.ty_inner(b, node);
-        self.depth -= 1;
-        term
+        self.bounded(b, node, MAX_DEPTH, Self::ty_inner)
     }
 
     pub(in crate::lang) fn builtin(&mut self, b: &mut Builder<'_>, name: &str) -> TermId {

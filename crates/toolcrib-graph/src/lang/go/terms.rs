@@ -1,49 +1,38 @@
 //! Go expressions and types as terms.
 
-use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::bindings::children;
 use super::{K, kind};
 use crate::facts::{Builder, Term, TermId};
+use crate::lang::terms::{MAX_DEPTH, Memo, Remembers};
 
-/// Expressions nested deeper than this are unknown.
-const MAX_DEPTH: u32 = 96;
+pub(super) use crate::lang::terms::{builtin, builtin_value};
+
 /// Arguments beyond these are not looked at.
 const MAX_ARGUMENTS: usize = 6;
 
 /// Builds terms and remembers them by node, so that a chain costs its length.
 #[derive(Default)]
 pub(super) struct Terms {
-    memo: FxHashMap<usize, TermId>,
-    depth: u32,
+    memo: Memo,
+}
+
+impl Remembers for Terms {
+    fn memo(&mut self) -> &mut Memo {
+        &mut self.memo
+    }
 }
 
 impl Terms {
     /// The value of an expression.
     pub(super) fn expr<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if let Some(term) = self.memo.get(&node.id()) {
-            return *term;
-        }
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.expr_inner(b, node);
-        self.depth -= 1;
-        self.memo.insert(node.id(), term);
-        term
+        self.remembered(b, node, Self::expr_inner)
     }
 
     /// A type as it is written.
     pub(super) fn ty<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.ty_inner(b, node);
-        self.depth -= 1;
-        term
+        self.bounded(b, node, MAX_DEPTH, Self::ty_inner)
     }
 
     /// What a function gives: one type, or a tuple of several.
@@ -314,14 +303,4 @@ fn names_type(b: &Builder<'_>, index: Node<'_>) -> bool {
         | K::ChannelType => true,
         _ => false,
     }
-}
-
-fn builtin(b: &mut Builder<'_>, name: &str) -> TermId {
-    let sym = b.owned_name(name);
-    b.term(Term::Builtin(sym))
-}
-
-fn builtin_value(b: &mut Builder<'_>, name: &str) -> TermId {
-    let ty = builtin(b, name);
-    b.term(Term::Inst(ty))
 }

@@ -1,49 +1,38 @@
 //! Java expressions and types as terms.
 
-use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::items::last_name;
 use super::{K, children, kind};
 use crate::facts::{Builder, Sym, Term, TermId};
+use crate::lang::terms::{MAX_DEPTH, Memo, Remembers};
 
-/// Expressions nested deeper than this are unknown.
-const MAX_DEPTH: u32 = 96;
+pub(super) use crate::lang::terms::either;
+
 /// Arguments beyond these are not looked at.
 const MAX_ARGUMENTS: usize = 16;
 
 /// Builds terms and remembers them by node, so that a chain costs its length.
 #[derive(Default)]
 pub(super) struct Terms {
-    memo: FxHashMap<usize, TermId>,
-    depth: u32,
+    memo: Memo,
+}
+
+impl Remembers for Terms {
+    fn memo(&mut self) -> &mut Memo {
+        &mut self.memo
+    }
 }
 
 impl Terms {
     /// The value of an expression.
     pub(super) fn expr<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if let Some(term) = self.memo.get(&node.id()) {
-            return *term;
-        }
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.expr_inner(b, node);
-        self.depth -= 1;
-        self.memo.insert(node.id(), term);
-        term
+        self.remembered(b, node, Self::expr_inner)
     }
 
     /// A type as it is written.
     pub(super) fn ty<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.ty_inner(b, node);
-        self.depth -= 1;
-        term
+        self.bounded(b, node, MAX_DEPTH, Self::ty_inner)
     }
 
     /// What a method invocation calls. A bare name is a member of the classes
@@ -343,15 +332,4 @@ fn is_package_name(text: &str) -> bool {
         && text
             .bytes()
             .all(|c| c == b'.' || c == b'_' || c.is_ascii_lowercase() || c.is_ascii_digit())
-}
-
-pub(super) fn either(b: &mut Builder<'_>, terms: &[TermId]) -> TermId {
-    match terms {
-        [] => TermId::UNKNOWN,
-        [one] => *one,
-        _ => {
-            let list = b.list(terms);
-            b.term(Term::Either(list))
-        }
-    }
 }

@@ -39,6 +39,12 @@ struct Head {
 }
 
 impl Open {
+    /// A member begins, so that a class before it has no body; parameters do not.
+    fn member(&mut self) {
+        let parens = self.parens;
+        self.class = self.class.take().filter(|head| head.parens != parens);
+    }
+
     /// A modifier begins.
     fn modified(&mut self, at: usize) {
         let parens = self.parens;
@@ -184,7 +190,7 @@ pub(super) fn mask(text: &str) -> Option<String> {
                     }
                     b"public" | b"private" | b"internal" | b"protected" => top.modified(start),
                     b"fun" | b"val" | b"var" | b"init" | b"typealias" | b"import" => {
-                        top.class = None;
+                        top.member();
                         if top.body == Body::Entries {
                             top.body = Body::Class;
                         }

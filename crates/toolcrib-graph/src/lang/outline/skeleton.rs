@@ -18,8 +18,9 @@ pub(super) fn skeleton(text: &str, types: &[&str]) -> String {
     let mut bytes = source.to_vec();
     // Whether each open brace is a type's.
     let mut open: Vec<bool> = Vec::new();
-    // The outermost body around, and where what is blank of it begins.
-    let mut blank: Option<(usize, usize)> = None;
+    // The outermost body around: its depth, where what is blank of it begins, and
+    // the parentheses around it.
+    let mut blank: Option<(usize, usize, u32)> = None;
     let mut declares = false;
     let mut parens = 0u32;
     let mut before = b' ';
@@ -55,7 +56,7 @@ pub(super) fn skeleton(text: &str, types: &[&str]) -> String {
                 let is_type = declares && parens == 0 && blank.is_none();
                 open.push(is_type);
                 if !is_type && blank.is_none() {
-                    blank = Some((open.len(), at));
+                    blank = Some((open.len(), at, parens));
                 }
                 if is_type {
                     declares = false;
@@ -63,7 +64,8 @@ pub(super) fn skeleton(text: &str, types: &[&str]) -> String {
             }
             b'}' => {
                 at += 1;
-                if let Some((_, from)) = blank.filter(|(depth, _)| *depth == open.len()) {
+                if let Some((_, from, around)) = blank.filter(|b| b.0 == open.len()) {
+                    parens = around;
                     for byte in &mut bytes[from..start] {
                         if *byte != b'\n' {
                             *byte = b' ';
@@ -71,8 +73,8 @@ pub(super) fn skeleton(text: &str, types: &[&str]) -> String {
                     }
                     blank = None;
                 }
-                open.pop();
-                if blank.is_none() {
+                if open.pop() == Some(true) {
+                    // What was left open in a type ends with it.
                     parens = 0;
                 }
             }
@@ -87,7 +89,7 @@ pub(super) fn skeleton(text: &str, types: &[&str]) -> String {
                 let word = &text[start..at];
                 if types.contains(&word) {
                     declares |= !matches!(before, b':' | b',' | b'.');
-                } else if FUNCTIONS.contains(&word) {
+                } else if parens == 0 && FUNCTIONS.contains(&word) {
                     declares = false;
                 }
             }
@@ -149,7 +151,10 @@ mod tests {
                 "class A { let s = \"}\" /* } */ // }\n func f() { \"{\" } }",
                 "class A { let s = \"}\" /* } */ // } func f() { } }",
             ),
-            ("class A(x: { 1 }) { f }", "class A(x: { }) { f }"),
+            (
+                "class A(x: { 1 }, val y) { f }",
+                "class A(x: { }, val y) { f }",
+            ),
             ("}} class A { f", "}} class A { f"),
         ] {
             let out = skeleton(text, &types);

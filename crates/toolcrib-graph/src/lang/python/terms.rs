@@ -1,27 +1,32 @@
 //! Python expressions and annotations as terms.
 
-use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::{K, annotation, kind};
-use crate::facts::{Builder, ListRange, Term, TermId};
+use crate::facts::{Builder, Term, TermId};
+use crate::lang::terms::{MAX_DEPTH, Memo, Remembers};
 
-/// Expressions nested deeper than this are unknown.
-const MAX_DEPTH: u32 = 96;
+pub(super) use crate::lang::terms::{builtin, builtin_value, collection, either};
+
 /// Arguments beyond these are not looked at.
 const MAX_ARGUMENTS: usize = 4;
 
 /// Builds terms and remembers them by node, so that a chain costs its length.
 #[derive(Default)]
 pub(super) struct Terms {
-    memo: FxHashMap<usize, TermId>,
-    depth: u32,
+    memo: Memo,
+}
+
+impl Remembers for Terms {
+    fn memo(&mut self) -> &mut Memo {
+        &mut self.memo
+    }
 }
 
 impl Terms {
     /// The value of an expression.
     pub(super) fn expr<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        self.remember(b, node, Self::expr_inner)
+        self.remembered(b, node, Self::expr_inner)
     }
 
     /// The type that an annotation stands for.
@@ -32,32 +37,7 @@ impl Terms {
                 None => TermId::UNKNOWN,
             };
         }
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.ty_inner(b, node);
-        self.depth -= 1;
-        term
-    }
-
-    fn remember<'s>(
-        &mut self,
-        b: &mut Builder<'s>,
-        node: Node<'_>,
-        read: impl Fn(&mut Self, &mut Builder<'s>, Node<'_>) -> TermId,
-    ) -> TermId {
-        if let Some(term) = self.memo.get(&node.id()) {
-            return *term;
-        }
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = read(self, b, node);
-        self.depth -= 1;
-        self.memo.insert(node.id(), term);
-        term
+        self.bounded(b, node, MAX_DEPTH, Self::ty_inner)
     }
 
     fn expr_inner<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
@@ -364,32 +344,4 @@ impl Terms {
             None => TermId::UNKNOWN,
         }
     }
-}
-
-pub(super) fn either(b: &mut Builder<'_>, terms: &[TermId]) -> TermId {
-    match terms {
-        [] => TermId::UNKNOWN,
-        [one] => *one,
-        _ => {
-            let list = b.list(terms);
-            b.term(Term::Either(list))
-        }
-    }
-}
-
-pub(super) fn builtin(b: &mut Builder<'_>, name: &str) -> TermId {
-    let sym = b.owned_name(name);
-    b.term(Term::Builtin(sym))
-}
-
-pub(super) fn builtin_value(b: &mut Builder<'_>, name: &str) -> TermId {
-    let ty = builtin(b, name);
-    b.term(Term::Inst(ty))
-}
-
-pub(super) fn collection(b: &mut Builder<'_>, name: &str, elements: &[TermId]) -> TermId {
-    let ty = builtin(b, name);
-    let args: ListRange = b.list(elements);
-    let ty = b.term(Term::Apply(ty, args));
-    b.term(Term::Inst(ty))
 }

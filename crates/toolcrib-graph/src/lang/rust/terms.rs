@@ -1,42 +1,37 @@
 //! Rust expressions and types as terms.
 
-use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::{K, kind};
-use crate::facts::{Builder, ListRange, Sym, Term, TermId};
+use crate::facts::{Builder, ListRange, Term, TermId};
+use crate::lang::terms::{MAX_DEPTH, Memo, Remembers};
 
-/// Expressions nested deeper than this are unknown.
-const MAX_DEPTH: u32 = 96;
+pub(super) use crate::lang::terms::{builtin, builtin_value};
+
 /// Arguments beyond these are not looked at.
 const MAX_ARGUMENTS: usize = 4;
 
 /// Builds terms and remembers them by node, so that a chain costs its length.
 #[derive(Default)]
 pub(super) struct Terms {
-    memo: FxHashMap<usize, TermId>,
-    depth: u32,
+    memo: Memo,
+}
+
+impl Remembers for Terms {
+    fn memo(&mut self) -> &mut Memo {
+        &mut self.memo
+    }
 }
 
 impl Terms {
     /// The value of an expression.
     pub(super) fn expr<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if let Some(term) = self.memo.get(&node.id()) {
-            return *term;
-        }
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.expr_inner(b, node);
-        self.depth -= 1;
-        self.memo.insert(node.id(), term);
-        term
+        self.remembered(b, node, Self::expr_inner)
     }
 
     /// What a call calls: after a dot, a method.
     pub(super) fn callee<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        let known = self.memo.contains_key(&node.id());
+        let known = self.memo.get(node).is_some();
         let term = self.expr(b, node);
         if known {
             return term;
@@ -58,13 +53,13 @@ impl Terms {
             },
             _ => term,
         };
-        self.memo.insert(node.id(), term);
+        self.memo.set(node, term);
         term
     }
 
     /// Forgets what belongs to a tree that is about to be dropped.
     pub(super) fn forget(&mut self) {
-        self.memo.clear();
+        self.memo.forget();
     }
 
     fn expr_inner<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
@@ -201,17 +196,7 @@ impl Terms {
 
     /// The type that a type node stands for.
     pub(super) fn ty<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if let Some(term) = self.memo.get(&node.id()) {
-            return *term;
-        }
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.ty_inner(b, node);
-        self.depth -= 1;
-        self.memo.insert(node.id(), term);
-        term
+        self.remembered(b, node, Self::ty_inner)
     }
 
     fn ty_inner<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
@@ -301,14 +286,7 @@ impl Terms {
                     // `::name` starts at the crates.
                     None => b.term(Term::Name(sym, at)),
                     Some(path) => {
-                        let base = if self.depth >= MAX_DEPTH {
-                            TermId::UNKNOWN
-                        } else {
-                            self.depth += 1;
-                            let base = self.path(b, path);
-                            self.depth -= 1;
-                            base
-                        };
+                        let base = self.bounded(b, path, MAX_DEPTH, Self::path);
                         b.term(Term::Member(base, sym))
                     }
                 }
@@ -466,14 +444,4 @@ impl Terms {
             _ => TermId::UNKNOWN,
         }
     }
-}
-
-pub(super) fn builtin(b: &mut Builder<'_>, name: &str) -> TermId {
-    let sym: Sym = b.owned_name(name);
-    b.term(Term::Builtin(sym))
-}
-
-pub(super) fn builtin_value(b: &mut Builder<'_>, name: &str) -> TermId {
-    let ty = builtin(b, name);
-    b.term(Term::Inst(ty))
 }

@@ -1,32 +1,36 @@
 //! Expressions as terms.
 
-use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::{K, Kinds};
 use crate::facts::{Builder, ListRange, Term, TermId};
+use crate::lang::terms::{Memo, Remembers};
 
-/// Expressions nested deeper than this are unknown.
-const MAX_DEPTH: u32 = 96;
+pub(super) use crate::lang::terms::{builtin, builtin_value, collection, either};
+
 /// Arguments beyond these are not looked at.
 const MAX_ARGUMENTS: usize = 4;
 
 /// Builds terms and remembers them by node, so that a chain costs its length.
 pub(super) struct Terms {
     pub(super) kinds: Kinds,
-    memo: FxHashMap<usize, TermId>,
-    pub(super) depth: u32,
+    memo: Memo,
     /// Functions around the walk that have a `this` of their own: where they
     /// end and whether nothing declares it.
     own_this: Vec<(usize, bool)>,
+}
+
+impl Remembers for Terms {
+    fn memo(&mut self) -> &mut Memo {
+        &mut self.memo
+    }
 }
 
 impl Terms {
     pub(super) fn new(kinds: Kinds) -> Self {
         Terms {
             kinds,
-            memo: FxHashMap::default(),
-            depth: 0,
+            memo: Memo::default(),
             own_this: Vec::new(),
         }
     }
@@ -46,17 +50,7 @@ impl Terms {
 
     /// The value of an expression.
     pub(super) fn expr<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if let Some(term) = self.memo.get(&node.id()) {
-            return *term;
-        }
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.expr_inner(b, node);
-        self.depth -= 1;
-        self.memo.insert(node.id(), term);
-        term
+        self.remembered(b, node, Self::expr_inner)
     }
 
     fn expr_inner<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
@@ -309,32 +303,4 @@ impl Terms {
             None => TermId::UNKNOWN,
         }
     }
-}
-
-pub(super) fn either(b: &mut Builder<'_>, terms: &[TermId]) -> TermId {
-    match terms {
-        [] => TermId::UNKNOWN,
-        [one] => *one,
-        _ => {
-            let list = b.list(terms);
-            b.term(Term::Either(list))
-        }
-    }
-}
-
-pub(super) fn builtin(b: &mut Builder<'_>, name: &str) -> TermId {
-    let sym = b.owned_name(name);
-    b.term(Term::Builtin(sym))
-}
-
-pub(super) fn builtin_value(b: &mut Builder<'_>, name: &str) -> TermId {
-    let ty = builtin(b, name);
-    b.term(Term::Inst(ty))
-}
-
-pub(super) fn collection(b: &mut Builder<'_>, name: &str, elements: &[TermId]) -> TermId {
-    let ty = builtin(b, name);
-    let args = b.list(elements);
-    let ty = b.term(Term::Apply(ty, args));
-    b.term(Term::Inst(ty))
 }

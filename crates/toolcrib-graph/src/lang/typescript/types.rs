@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::K;
 use super::terms::{Terms, builtin, either};
 use crate::facts::{Builder, Term, TermId};
+use crate::lang::terms::Remembers;
 
 /// Types nested deeper than this are unknown.
 const MAX_DEPTH: u32 = 48;
@@ -14,13 +15,7 @@ const MAX_ARGUMENTS: usize = 8;
 impl Terms {
     /// The type that an annotation stands for.
     pub(super) fn ty<'s>(&mut self, b: &mut Builder<'s>, node: Node<'_>) -> TermId {
-        if self.depth >= MAX_DEPTH {
-            return TermId::UNKNOWN;
-        }
-        self.depth += 1;
-        let term = self.ty_inner(b, node);
-        self.depth -= 1;
-        term
+        self.bounded(b, node, MAX_DEPTH, Self::ty_inner)
     }
 
     /// A value of the type in a field of a node, unknown when there is none.
