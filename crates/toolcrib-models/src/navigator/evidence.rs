@@ -13,7 +13,7 @@ use super::meaning::{Meaning, telling_words};
 use super::notes::Notes;
 use super::question::{Question, Term};
 use super::rank::{Candidate, bare, met, owner, plain, stems};
-use super::words::prefix;
+use super::words::{joins, prefix};
 
 /// Places that an answer names first.
 const JUDGED: usize = 3;
@@ -38,9 +38,7 @@ const LONG: f64 = 4.0;
 
 /// Whether one of the best places has enough of what was asked.
 pub(super) fn is_enough(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool {
-    let words: f64 = question
-        .terms
-        .iter()
+    let words: f64 = terms(question)
         .map(|term| if term.weight < 1.0 { 0.5 } else { 1.0 })
         .sum();
     let least = LEAST + SHORTER * (LONG - words.max(1.0)).max(0.0);
@@ -57,9 +55,14 @@ pub(super) fn is_enough(question: &Question, notes: &Notes, found: &[Candidate<'
 fn has_all_in_name(question: &Question, candidate: &Candidate<'_>) -> bool {
     let name = format!("{} {}", owner(candidate.name), bare(candidate.name));
     let name = stems(&name);
-    let mut strong = question.terms.iter().filter(|term| term.weight >= 1.0);
-    let some = question.terms.iter().any(|term| term.weight >= 1.0);
+    let mut strong = terms(question).filter(|term| term.weight >= 1.0);
+    let some = terms(question).any(|term| term.weight >= 1.0);
     some && strong.all(|term| met(term, &name) >= ITSELF)
+}
+
+/// The words of a question that something has to have.
+fn terms(question: &Question) -> impl Iterator<Item = &Term> {
+    question.terms.iter().filter(|term| !joins(&term.word))
 }
 
 /// The words of a question that no search found anywhere, as asked.
@@ -84,7 +87,7 @@ fn importance(term: &Term, notes: &Notes) -> f64 {
 fn of(question: &Question, notes: &Notes, meaning: &mut Meaning, candidate: &Candidate<'_>) -> f64 {
     let fields = Fields::read(notes, candidate);
     let (mut has, mut all) = (0.0, 0.0);
-    for term in &question.terms {
+    for term in terms(question) {
         let importance = importance(term, notes);
         all += importance;
         has += importance * fields.support(term, meaning);
