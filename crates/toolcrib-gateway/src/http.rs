@@ -417,6 +417,7 @@ fn modern(headers: &HeaderMap, message: &Message<'_>) -> Result<bool, (Option<St
         let key = match &*request.method {
             "tools/call" | "prompts/get" => Some("name"),
             "resources/read" => Some("uri"),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
             _ => None,
         };
         if let Some(named) = key.and_then(|key| wire::text(params, key))
