@@ -5,6 +5,7 @@ usage: run.py BINARY [litellm] [gemini-cli] [claude-agent-acp]"""
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -107,6 +108,8 @@ PARTS = {"litellm": litellm, "gemini-cli": gemini_cli, "claude-agent-acp": claud
 def main():
     if len(sys.argv) < 2 or any(part not in PARTS for part in sys.argv[2:]):
         sys.exit(__doc__)
+    # Being asked to end is no reason to leave servers behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = False
     for part in sys.argv[2:] or PARTS:
         begun = time.monotonic()
