@@ -1,4 +1,5 @@
 """Needle 3: a small real model that calls tools, behind its server and in process."""
+import contextlib
 import json
 import os
 
@@ -34,7 +35,9 @@ PROMPTS = [
 ]
 
 
-def run(world, bodies):
+@contextlib.contextmanager
+def serving_needle():
+    """Its server, and where its weights are."""
     path = venv("needle", NEEDLE[0])
     site = packages(path)
     checked(site / NEEDLE[1], NEEDLE[2])
@@ -48,16 +51,43 @@ def run(world, bodies):
         "NEEDLE2_LIB_PATH": str(site / "needle/libneedle3.so"),
         "NEEDLE_MODEL_ID": "needle-3",
     }
-    world.table("")
-    tools = world.home / "tools.jsonl"
-    tools.write_text("".join(json.dumps(entry) + "\n" for entry in TOOLS))
     served = [path / "bin/needle-openai", "--host", "127.0.0.1", "--port", str(port)]
     with serving(served, f"{base}/health", env=env):
+        yield base, site / NEEDLE[1]
+
+
+def described(world, entries):
+    world.table("")
+    tools = world.home / "tools.jsonl"
+    tools.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    return tools
+
+
+def run(world, bodies):
+    command = ["echo", "21 C and sunny"]
+    tools = described(world, [tool("get_weather", "The weather of a city.", {"city": TEXT}, command)])
+    with serving_needle() as (base, weights):
+        seen = []
+        for _ in range(2):
+            ran = world.ask(
+                f"{base}/v1#needle-3", PROMPTS[3][0], "--tools", str(tools), "--rounds", "3", patience=280
+            )
+            called = [line for line in ran.stdout.splitlines() if "get_weather" in line and "Paris" in line]
+            hold("p02", called, f"no call of get_weather: {ran.returncode} {(ran.stderr + ran.stdout)[-600:]}")
+            seen.append(len(called))
+        hold("p02", len(set(seen)) == 1, f"two runs differ: {seen}")
+        passed("p02", "needle-3 called get_weather for Paris, twice alike")
+    name = "local::tests::p02_a_real_model_in_process_calls_the_tool"
+    cargo_tests([name], {"TOOLCRIB_NEEDLE": str(weights)}, "--features", "local", "--lib")
+
+
+def extended(world):
+    """Minutes on a machine at rest: seven questions, two calls side by side, a cut call."""
+    tools = described(world, TOOLS)
+    with serving_needle() as (base, _):
         in_order(world, base, tools)
         seven(world, base, tools)
         cargo_tests(["real::p33_real_a_cut_call_of_needle_is_asked_again_once"], {"TOOLCRIB_REAL": base}, "--test", "it")
-    name = "local::tests::p02_a_real_model_in_process_calls_the_tool"
-    cargo_tests([name], {"TOOLCRIB_NEEDLE": str(site / NEEDLE[1])}, "--features", "local", "--lib")
 
 
 def ask(world, base, tools, question, rounds):
