@@ -2,6 +2,7 @@
 """Runs the wires against peers that others wrote. See README.md beside this file."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,8 @@ def main():
             sys.exit(f"there is no part {part}; write some of {', '.join(PARTS)}")
     strict = os.environ.get("CI") == "true"
     bodies = []
+    # Being asked to end is no reason to leave servers behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = False
     for part in parts:
         begun = time.monotonic()

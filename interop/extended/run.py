@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Heavier peers, run by hand: they take a gigabyte and minutes.
 
-usage: run.py BINARY [litellm] [gemini-cli] [claude-agent-acp]"""
+usage: run.py BINARY [litellm] [needle] [gemini-cli] [claude-agent-acp]"""
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "wires"))
 
 import kit
+import needle
 from kit import Failed, Missing, World, cargo_tests, free_port, hold, npm, of, passed, say, serving, venv
 from llama import FUNCTIONARY, llama
 
@@ -101,12 +103,14 @@ def claude(world):
     agent(world, str(command), env, ["ANTHROPIC_BASE_URL"])
 
 
-PARTS = {"litellm": litellm, "gemini-cli": gemini_cli, "claude-agent-acp": claude}
+PARTS = {"litellm": litellm, "needle": needle.extended, "gemini-cli": gemini_cli, "claude-agent-acp": claude}
 
 
 def main():
     if len(sys.argv) < 2 or any(part not in PARTS for part in sys.argv[2:]):
         sys.exit(__doc__)
+    # Being asked to end is no reason to leave servers behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = False
     for part in sys.argv[2:] or PARTS:
         begun = time.monotonic()
