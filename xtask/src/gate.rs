@@ -3,7 +3,7 @@
 //! Instructions repeat on a noisy machine, times do not. What the program does
 //! once is left out by counting runs of different lengths and taking differences;
 //! what the server does is left out because it is another process. The limits are
-//! those of `ARCHITECTURE.md`; a change that needs more must say why there.
+//! those of `docs/performance.md`; a change that needs more must say why there.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};

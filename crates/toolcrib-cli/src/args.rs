@@ -178,8 +178,14 @@ pub(crate) struct ToolsArgs {
     #[arg(long, value_name = "QUERY")]
     pub(crate) search: Option<String>,
     /// Most tools of a search
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "search")]
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "search", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
     pub(crate) limit: usize,
+    /// Show what this model would see, named as for `ask`; no key is needed
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["search", "render"])]
+    pub(crate) model: Option<String>,
+    /// Also show which tools cost most, and money where the model's price is known
+    #[arg(long, conflicts_with_all = ["search", "render"])]
+    pub(crate) cost: bool,
     /// Print each tool's definition as an API takes it, one JSON object a line: plain, open_ai,
     /// open_ai_strict, anthropic, gemini or local
     #[arg(long, value_name = "API", value_parser = dialect, conflicts_with = "search")]

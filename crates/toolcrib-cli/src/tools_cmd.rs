@@ -4,16 +4,19 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::json;
-use toolcrib_core::{LoadRoute, Mode, Registry, ToolDialect, ToolSpec, Visibility};
+use toolcrib_core::{LoadRoute, Mode, ModelProfile, Registry, ToolDialect, ToolSpec, Visibility};
+use toolcrib_models::ModelSpec;
 use toolcrib_surface::{
-    Inventory, Search, Shelf, Surface, SurfacePolicy, SurfaceReport, SurfaceState, ToolDoc,
-    ToolIndex, ToolSearch,
+    CallTool, Inventory, Search, Shelf, Surface, SurfacePolicy, SurfaceReport, SurfaceState,
+    ToolDoc, ToolIndex, ToolSearch,
 };
 
 use crate::args::ToolsArgs;
+use crate::config::Places;
 use crate::described::{self, Quarantined};
 use crate::exit::{CliError, Status};
-use crate::terminal::print;
+use crate::model;
+use crate::terminal::{harmless_line, print};
 
 /// Reports on the tools of these files, or searches them.
 pub(crate) fn run(args: &ToolsArgs) -> Result<Status, CliError> {
@@ -27,25 +30,83 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<Status, CliError> {
         print(&rendered(&registry, &quarantined, dialect));
         return Ok(Status::Success);
     }
-    let report = surface(Registry::clone(&registry)).report_by(&count);
+    let profile = profile(args.model.as_deref())?;
+    let dialect = profile.as_ref().map_or(ToolDialect::OpenAi, |p| p.dialect);
+    let count = |spec: &ToolSpec| count(spec, dialect);
+    let report = surface(Registry::clone(&registry), profile.as_ref()).report_by(&count);
+    let cost = args
+        .cost
+        .then(|| Costs::of(&registry, &count, &report, profile.as_ref()));
     print(&if args.json {
-        as_json(&report, &quarantined)
+        as_json(&report, &quarantined, profile.as_ref(), cost.as_ref())
     } else {
-        as_text(&report, &quarantined)
+        as_text(&report, &quarantined, profile.as_ref(), cost.as_ref())
     });
     Ok(Status::Success)
 }
 
-/// What a model about which nothing is known sees in its first turn.
-fn surface(mut registry: Registry) -> Surface {
+/// What is known of the model of this name. It is not asked, so any key will do.
+fn profile(name: Option<&str>) -> Result<Option<ModelProfile>, CliError> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let profiles = model::profiles(&Places::detect())?;
+    let spec = ModelSpec::parse_with(name, &profiles).map_err(CliError::usage)?;
+    let env = |variable: &str| {
+        let stands_for_a_key = || variable.ends_with("_KEY").then(|| "none".to_owned());
+        model::env(variable).or_else(stands_for_a_key)
+    };
+    let model = spec.build_with(&profiles, &env).map_err(CliError::usage)?;
+    Ok(Some(model.profile().clone()))
+}
+
+/// What `--cost` adds.
+struct Costs {
+    /// The tools with the largest definitions.
+    most: Vec<(String, usize)>,
+    /// Money of a request without a cache: when all are sent, and in the first turn.
+    usd: Option<(f64, f64)>,
+}
+
+impl Costs {
+    fn of(
+        registry: &Registry,
+        count: &dyn Fn(&ToolSpec) -> usize,
+        report: &SurfaceReport,
+        profile: Option<&ModelProfile>,
+    ) -> Costs {
+        let sized = registry.iter().map(|tool| {
+            let spec = tool.spec();
+            (spec.name.to_string(), count(spec))
+        });
+        let mut most: Vec<(String, usize)> = sized.collect();
+        most.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        most.truncate(10);
+        let price = profile.and_then(|profile| profile.price);
+        let usd = |tokens: usize| price.map(|price| price.input * tokens as f64);
+        Costs {
+            most,
+            usd: usd(report.eager_tokens).zip(usd(report.first_turn_tokens)),
+        }
+    }
+}
+
+/// What a model of this profile, or one about which nothing is known, sees in its
+/// first turn.
+fn surface(mut registry: Registry, profile: Option<&ModelProfile>) -> Surface {
+    let route = profile.map_or(LoadRoute::Append, |profile| profile.load_route);
     // A name that is taken stays with who has it; the report then says so.
     let _ = registry.insert(Arc::new(ToolSearch::new(Shelf::new())));
+    if route == LoadRoute::Bridge {
+        let _ = registry.insert(Arc::new(CallTool::new(Shelf::new())));
+    }
     let seen = Visibility {
         mode: Mode::Auto,
         ..Visibility::default()
     };
     let policy = SurfacePolicy::default();
-    let inventory = Inventory::build(&registry, &seen, &policy, None, LoadRoute::Append);
+    let window = profile.and_then(|profile| profile.window);
+    let inventory = Inventory::build(&registry, &seen, &policy, window, route);
     Surface::of(&Arc::new(inventory), &SurfaceState::default())
 }
 
@@ -56,21 +117,22 @@ const COUNTED_BY: &str = if cfg!(feature = "o200k") {
     "estimate"
 };
 
-/// Tokens of a definition as chat completions render it.
+/// Tokens of a definition as chat completions render it, its schema as an API with
+/// these rules takes it.
 #[cfg(feature = "o200k")]
-fn count(spec: &ToolSpec) -> usize {
+fn count(spec: &ToolSpec, dialect: ToolDialect) -> usize {
     let definition = format!(
         r#"{{"type":"function","function":{{"name":{},"description":{},"parameters":{}}}}}"#,
         json!(spec.name),
         json!(spec.description),
-        spec.fitted(ToolDialect::OpenAi).wire(),
+        spec.fitted(dialect).wire(),
     );
     let tokens: Vec<u32> = tiktoken_rs::o200k_base_singleton().encode_ordinary_as(&definition);
     tokens.len()
 }
 
 #[cfg(not(feature = "o200k"))]
-fn count(spec: &ToolSpec) -> usize {
+fn count(spec: &ToolSpec, _: ToolDialect) -> usize {
     toolcrib_surface::definition_tokens(spec)
 }
 
@@ -90,14 +152,8 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Status {
     let line = |doc: usize| {
         let spec = registry.get(&docs[doc].name).map(|tool| tool.spec());
         let description = spec.map_or("", |spec| &*spec.description);
-        let first: String = description
-            .lines()
-            .next()
-            .unwrap_or("")
-            .chars()
-            .take(100)
-            .collect();
-        format!("{}  {first}", docs[doc].name)
+        let first = description.lines().next().unwrap_or("");
+        format!("{}  {}", docs[doc].name, harmless_line(first, 100))
     };
     if args.json {
         let names = |places: &[usize]| -> Vec<String> {
@@ -157,7 +213,12 @@ fn rendered(registry: &Registry, quarantined: &[Quarantined], dialect: ToolDiale
     text
 }
 
-fn as_json(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
+fn as_json(
+    report: &SurfaceReport,
+    quarantined: &[Quarantined],
+    profile: Option<&ModelProfile>,
+    cost: Option<&Costs>,
+) -> String {
     let mut value = serde_json::to_value(report).unwrap_or_default();
     if let Some(map) = value.as_object_mut() {
         let left_out = quarantined
@@ -165,11 +226,31 @@ fn as_json(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
             .map(|q| json!({ "name": q.name, "reason": q.reason }));
         map.insert("quarantined".to_owned(), left_out.collect());
         map.insert("counted_by".to_owned(), COUNTED_BY.into());
+        if let Some(profile) = profile {
+            map.insert("model".to_owned(), json!(profile.id));
+        }
+        if let Some(cost) = cost {
+            let most = cost
+                .most
+                .iter()
+                .map(|(name, tokens)| json!({ "name": name, "tokens": tokens }));
+            map.insert("costliest".to_owned(), most.collect());
+            map.insert("eager_usd".to_owned(), json!(cost.usd.map(|usd| usd.0)));
+            map.insert(
+                "first_turn_usd".to_owned(),
+                json!(cost.usd.map(|usd| usd.1)),
+            );
+        }
     }
     format!("{value}\n")
 }
 
-fn as_text(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
+fn as_text(
+    report: &SurfaceReport,
+    quarantined: &[Quarantined],
+    profile: Option<&ModelProfile>,
+    cost: Option<&Costs>,
+) -> String {
     let mut text = format!(
         "{} tools of {} sources, {} tokens when all are sent (counted by {})\n",
         report.tools,
@@ -179,8 +260,10 @@ fn as_text(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
     );
     let _ = writeln!(
         text,
-        "first turn: {} tokens, {} of them the loader with its catalogue",
-        report.first_turn_tokens, report.loader_tokens
+        "first turn{}: {} tokens, {} of them the loader with its catalogue",
+        profile.map_or_else(String::new, |profile| format!(" of {}", profile.id)),
+        report.first_turn_tokens,
+        report.loader_tokens
     );
     if let Some(reason) = &report.reason {
         let _ = writeln!(text, "nothing is deferred: {reason}");
@@ -189,7 +272,7 @@ fn as_text(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
         let _ = writeln!(
             text,
             "  {}: {} tools, {} tokens; {} deferred, {} sent ({} tokens)",
-            source.source,
+            harmless_line(&source.source, 80),
             source.tools,
             source.eager_tokens,
             source.deferred,
@@ -197,8 +280,22 @@ fn as_text(report: &SurfaceReport, quarantined: &[Quarantined]) -> String {
             source.sent_tokens
         );
     }
+    if let Some(cost) = cost {
+        let _ = match cost.usd {
+            Some((eager, first)) => writeln!(
+                text,
+                "a request without a cache costs ${eager:.4} when all are sent, ${first:.4} so"
+            ),
+            None => writeln!(text, "the price is not known"),
+        };
+        text.push_str("the largest definitions:\n");
+        for (name, tokens) in &cost.most {
+            let _ = writeln!(text, "  {name}: {tokens} tokens");
+        }
+    }
     for q in quarantined {
-        let _ = writeln!(text, "left out: {}: {}", q.name, q.reason);
+        let name = harmless_line(&q.name, 80);
+        let _ = writeln!(text, "left out: {name}: {}", harmless_line(&q.reason, 300));
     }
     text
 }

@@ -1,10 +1,12 @@
 //! JSON Schemas as received.
 //!
 //! A schema's bytes are part of a prompt that providers cache by prefix, so they
-//! are parsed for checks and never written anew. The one change made on the way
-//! out is named: an object schema without `properties` gets an empty one, since
-//! some servers refuse it otherwise.
+//! are parsed for checks and never written anew. The changes made on the way out are
+//! named: an object schema without `properties` gets an empty one, since some servers
+//! refuse it otherwise, and a root that may be an object or something else is one,
+//! since arguments always are.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -33,6 +35,10 @@ pub enum SchemaError {
     /// An input schema whose root type is something else than an object.
     #[error("the schema's root type must be \"object\", not {0}")]
     RootType(String),
+    /// An input schema whose root refers to, or chooses between, other things than
+    /// objects: no call could ever be right.
+    #[error("the schema's root accepts no object, and arguments are always one")]
+    NoObject,
 }
 
 const EMPTY: &str = r#"{"type":"object","properties":{}}"#;
@@ -59,23 +65,35 @@ impl Schema {
         let Some(object) = value.as_object_mut() else {
             return Err(SchemaError::NotAnObject(kind(&value)));
         };
+        let mut mended = false;
         match object.get("type") {
             None => {}
             Some(Value::String(root)) if root == "object" => {}
+            Some(Value::Array(roots)) if roots.iter().any(|root| root == "object") => {
+                object.insert("type".to_owned(), "object".into());
+                mended = true;
+            }
             Some(other) => return Err(SchemaError::RootType(other.to_string())),
         }
-        let received: Arc<str> = text.trim().into();
+        let has = |key: &&str| object.contains_key(*key);
+        let alternatives = ROOT_ALTERNATIVES.iter().any(has);
         let described = object.contains_key("properties") && object.contains_key("type");
-        if described
-            || ROOT_ALTERNATIVES
-                .iter()
-                .any(|key| object.contains_key(*key))
-        {
+        if alternatives && !admits_object(&value, &value, &Cell::new(LOOKS)) {
+            return Err(SchemaError::NoObject);
+        }
+        let received: Arc<str> = text.trim().into();
+        if described || alternatives {
             return Ok(Schema {
-                wire: received.clone(),
+                wire: match mended {
+                    true => value.to_string().into(),
+                    false => received.clone(),
+                },
                 received,
             });
         }
+        let Some(object) = value.as_object_mut() else {
+            return Err(SchemaError::NoObject);
+        };
         object.entry("type").or_insert_with(|| "object".into());
         object
             .entry("properties")
@@ -109,6 +127,41 @@ impl Schema {
         canonical(&value, &mut out);
         out
     }
+}
+
+/// How many schemas are looked at before a root is taken for an object.
+const LOOKS: u32 = 200;
+
+/// Whether `node` can be right for an object; yes where that cannot be told, or not
+/// within so many looks: references may go in circles.
+fn admits_object(root: &Value, node: &Value, looks: &Cell<u32>) -> bool {
+    let Some(left) = looks.get().checked_sub(1) else {
+        return true;
+    };
+    looks.set(left);
+    let map = match node {
+        Value::Bool(anything) => return *anything,
+        Value::Object(map) => map,
+        _ => return true,
+    };
+    let admits = |inner: &Value| admits_object(root, inner, looks);
+    let branches = |key: &str| map.get(key).and_then(Value::as_array);
+    let by_type = match map.get("type") {
+        Some(Value::String(word)) => word == "object",
+        Some(Value::Array(words)) => words.iter().any(|word| word == "object"),
+        _ => true,
+    };
+    let target = map.get("$ref").and_then(Value::as_str);
+    let target = target.and_then(|path| root.pointer(path.strip_prefix('#')?));
+    by_type
+        && target.is_none_or(admits)
+        && ["anyOf", "oneOf"]
+            .iter()
+            .filter_map(|key| branches(key))
+            .all(|any| any.is_empty() || any.iter().any(admits))
+        && branches("allOf").is_none_or(|all| all.iter().all(admits))
+        && branches("enum").is_none_or(|values| values.iter().any(Value::is_object))
+        && map.get("const").is_none_or(Value::is_object)
 }
 
 fn canonical(value: &Value, out: &mut String) {
@@ -224,6 +277,60 @@ mod tests {
         ));
         assert!(matches!(
             Schema::parse(r#"{"type":"array"}"#),
+            Err(SchemaError::RootType(_))
+        ));
+    }
+
+    #[test]
+    fn a_root_that_may_be_an_object_is_one() {
+        for (text, wire) in [
+            (
+                r#"{"type":["object","null"],"properties":{"a":{"type":"string"}}}"#,
+                r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
+            ),
+            (
+                r#"{"type":["null","object"]}"#,
+                r#"{"type":"object","properties":{}}"#,
+            ),
+        ] {
+            let schema = Schema::parse(text).unwrap();
+            assert_eq!((schema.wire(), schema.received()), (wire, text));
+        }
+        for text in [
+            r#"{"anyOf":[{"type":"object","properties":{"a":{}}},{"type":"object"}]}"#,
+            r#"{"anyOf":[{"type":"null"},{"properties":{"a":{}}}]}"#,
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}"##,
+            r##"{"$ref":"#/$defs/gone"}"##,
+            r##"{"$ref":"https://example.org/a.json"}"##,
+            r##"{"$ref":"#"}"##,
+            r##"{"allOf":[{"$ref":"#"},{"$ref":"#"},{"$ref":"#"}]}"##,
+        ] {
+            assert_eq!(Schema::parse(text).unwrap().wire(), text);
+        }
+    }
+
+    #[test]
+    fn a_root_that_is_never_an_object_is_refused() {
+        for text in [
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}"##,
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":false}}"##,
+            r#"{"anyOf":[{"type":"string"},{"type":["array","null"]}]}"#,
+            r#"{"allOf":[{"type":"object"},{"type":"string"}]}"#,
+            r#"{"oneOf":[{"enum":["a"]},{"const":1}]}"#,
+        ] {
+            assert!(
+                matches!(Schema::parse(text), Err(SchemaError::NoObject)),
+                "{text}"
+            );
+        }
+        for text in ["true", "false", "7"] {
+            assert!(matches!(
+                Schema::parse(text),
+                Err(SchemaError::NotAnObject(_))
+            ));
+        }
+        assert!(matches!(
+            Schema::parse(r#"{"type":["string","null"]}"#),
             Err(SchemaError::RootType(_))
         ));
     }

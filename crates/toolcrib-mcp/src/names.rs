@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn m10_long_names_keep_the_end_that_tells_them_apart() {
+    fn m10_s59_long_names_keep_the_end_that_tells_them_apart() {
         let server = "mcp__twilio";
         let long = |end: &str| format!("TwilioApiV2010--FetchUserDefinedMessageSubscription{end}");
         let (a, b) = (
@@ -53,7 +53,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
         #[test]
-        fn m10_no_two_tools_share_a_name(pairs in prop::collection::vec(("[a_.]{1,4}", "[a_.]{1,4}"), 2..40)) {
+        fn m10_s59_no_two_tools_share_a_name(pairs in prop::collection::vec(("[a_.]{1,4}", "[a_.]{1,4}"), 2..40)) {
             let mut seen: HashMap<ToolName, (String, String)> = HashMap::new();
             for (server, tool) in pairs {
                 let name = exported_name(&server, &tool);

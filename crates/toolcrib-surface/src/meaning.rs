@@ -175,3 +175,47 @@ fn spaced(name: &str, to: &mut String) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The two texts of a tool, each read from its beginning.
+    fn apart(doc: &ToolDoc, weights: &Weights, table: &Table) -> Vector {
+        let mut name = String::new();
+        spaced(without_hash(doc.local_name()), &mut name);
+        let short = format!("{name}: {}", first_sentence(&doc.description));
+        let words = doc.description.split_whitespace().take(BODY_WORDS);
+        let words: Vec<&str> = words.collect();
+        let mut long = format!("{name}: {} ", words.join(" "));
+        for argument in doc.argument_names().take(ARGUMENTS) {
+            spaced(argument, &mut long);
+            long.push(' ');
+        }
+        mix(&table.embed(&short), &table.embed(&long), weights.long_text)
+    }
+
+    #[test]
+    fn what_two_texts_share_is_read_once_and_changes_nothing() {
+        let table = Table::builtin();
+        let weights = Weights::default();
+        let long = "Reads pages of documents and what they link to ".repeat(9);
+        for description in [
+            "Closes a pull request. It may be stale. Nothing is lost.",
+            "One line\nand another. With more",
+            "  Indented.\r\n\r\nMore\tof it.",
+            "Odd\u{b}breaks\u{1}and\u{c}more. Then words.",
+            "查询天气。Weather of a town. Today",
+            "Use e.g. this, i.e. that. Then it ends",
+            "no stop",
+            "",
+            &long,
+            &format!("{long}. And more"),
+        ] {
+            let mut doc = ToolDoc::new("forge__closePull_4074bc02", description).source("forge");
+            doc.arguments = "pullId\nreason\n\nWhich one.".into();
+            let together = of_tool(&doc, &weights, table, &mut String::new());
+            assert_eq!(together, apart(&doc, &weights, table), "{description:?}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use toolcrib_testkit::tools::FakeTool;
 
 use crate::support::*;
 
-fn always(turn: impl Fn() -> Turn + Send + 'static) -> Arc<ScriptedModel> {
+fn always(mut turn: impl FnMut() -> Turn + Send + 'static) -> Arc<ScriptedModel> {
     Arc::new(ScriptedModel::from_fn(move |request| {
         match request.tool_choice {
             ToolChoice::Auto => turn(),
@@ -168,4 +168,59 @@ async fn s41_a_search_that_keeps_missing_ends_in_the_guard() {
     assert!(outcome.report().rounds < 10, "{outcome:?}");
     let all = transcript(outcome.report().history.messages());
     assert!(all.contains("made before"), "{all}");
+    // Twice an answer, from the third time on an error.
+    let errors: Vec<bool> = outcome
+        .report()
+        .history
+        .messages()
+        .filter_map(|message| match message {
+            Message::Tool(result) => Some(result.is_error),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(errors[..3], [false, false, true], "{all}");
+    assert!(errors[2..].iter().all(|is_error| *is_error), "{all}");
+}
+
+#[tokio::test]
+async fn s45_an_unknown_name_again_and_again_gets_a_hint_and_then_ends_the_run() {
+    let mut registry = Registry::new();
+    let lookup = FakeTool::echo("weather_lookup");
+    registry.insert(Arc::new(lookup)).unwrap();
+    // Two of the calls come in one batch with the sixth.
+    let mut asked = 0;
+    let model = always(move || {
+        asked += 1;
+        match asked {
+            5 => Turn::calls([("weather_lokup", "{}"); 4]),
+            _ => Turn::calls([("weather_lokup", "{}")]),
+        }
+    });
+    let agent = toolcrib_agent::Agent::builder(model.clone())
+        .tools(registry)
+        .budget(Budget::rounds(50))
+        .build()
+        .unwrap();
+    let outcome = agent.run("Go.").await;
+    assert_eq!(outcome.report().rounds, 5, "{outcome:?}");
+    assert!(matches!(
+        outcome,
+        Outcome::Unanswered {
+            reason: Unanswered::Stuck { .. },
+            ..
+        }
+    ));
+    let said: Vec<_> = outcome.report().history.messages().cloned().collect();
+    assert_paired(&said);
+    let results = said.iter().filter(|m| matches!(m, Message::Tool(_)));
+    let results: Vec<String> = results.map(|message| transcript([message])).collect();
+    assert_eq!(results.len(), 8);
+    assert!(results[0].contains("Did you mean `weather_lookup`?"));
+    assert!(results[1].contains("failed with the same error before"));
+    // A tool that is not there has no schema to show.
+    assert!(results.iter().all(|text| !text.contains("schema")));
+    // Those behind the sixth have a result each all the same.
+    for text in &results[6..] {
+        assert!(text.contains("there is no tool `weather_lokup`"), "{text}");
+    }
 }

@@ -7,7 +7,7 @@ use toolcrib_core::{
     CancellationToken, Exposure, FinalRound, LoadRoute, Message, ModelProfile, Registry, SourceId,
     ToolChoice, ToolName, ToolOutput,
 };
-use toolcrib_session::{Meta, Row, Session, SessionLog};
+use toolcrib_session::{Meta, Row, Session, SessionLog, SessionStore};
 use toolcrib_surface::{Reading, SurfacePolicy, SurfaceState};
 use toolcrib_testkit::scripted::{Recorded, ScriptedModel, Turn};
 use toolcrib_testkit::tools::{FakeTool, Record};
@@ -221,6 +221,47 @@ async fn s22_a_reopened_session_goes_on_with_what_it_loaded() {
     let run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
     let _ = agent.drive(run, &toolcrib_agent::Answer::text()).await;
     assert_eq!(listed(&next.requests()[0]), ["e", "tool_search", "c", "a"]);
+}
+
+#[tokio::test]
+async fn s22_a_fork_has_what_was_loaded_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("script:memory")).unwrap();
+    let model = model([select("c"), select("a"), Turn::text("Done.")]);
+    let agent = agent_with(&model, tools()).session(log.clone()).build();
+    let _ = agent.unwrap().run("Go.").await;
+    let session = Session::read(log.path()).unwrap();
+    let loads = session
+        .entries()
+        .iter()
+        .filter_map(|entry| match &entry.row {
+            Row::Activation(_) => Some(entry.line),
+            _ => None,
+        });
+    let loads: Vec<u64> = loads.collect();
+    let store = SessionStore::new(dir.path());
+    for (line, loaded) in [
+        (loads[0] - 1, vec![]),
+        (loads[0], vec!["c"]),
+        (loads[1], vec!["c", "a"]),
+    ] {
+        let fork = store.fork(&session, Some(line)).unwrap();
+        let fork = Session::read(fork.path()).unwrap();
+        let next = self::model([Turn::text("Again.")]);
+        let agent = agent_with(&next, tools()).build().unwrap();
+        let state = SurfaceState::restored(fork.activated());
+        let run = agent.begin_from(fork.history(), state, "And?", None);
+        let _ = agent.drive(run, &toolcrib_agent::Answer::text()).await;
+        let listed = listed(&next.requests()[0]).join(" ");
+        assert_eq!(
+            listed,
+            ["e", "tool_search"]
+                .into_iter()
+                .chain(loaded)
+                .collect::<Vec<_>>()
+                .join(" ")
+        );
+    }
 }
 
 #[tokio::test]

@@ -2,16 +2,23 @@
 
 use crate::world::{Ran, World};
 
+/// A few tools of every kind among 300.
 fn with_tools(world: &World) -> String {
+    among(world, 300)
+}
+
+/// A few tools of every kind among so many others.
+fn among(world: &World, others: usize) -> String {
     let mut lines = vec![
         r#"{"name":"weather_lookup","description":"Current weather of a town.","parameters":{"type":"object","properties":{"town":{"type":"string"}},"required":["town"]},"command":["sh","-c","cat; echo ' sunny'"]}"#.to_owned(),
         r#"{"name":"break_it","description":"Ends badly.","command":["sh","-c","echo no >&2; exit 3"]}"#.to_owned(),
         r#"{"name":"just_words","description":"Only described."}"#.to_owned(),
         r#"{"name":"odd_schema","description":"Cannot be offered.","parameters":{"type":"array"}}"#.to_owned(),
     ];
-    for i in 0..300 {
+    for i in 0..others {
         lines.push(format!(
-            r#"{{"name":"ledger_{i}","server":"ledger","description":"Books entry {i} into the ledger.","parameters":{{"type":"object","properties":{{"amount":{{"type":"number"}}}}}}}}"#
+            r#"{{"name":"ledger_{i}","server":"ledger{}","description":"Books entry {i} into the ledger.","parameters":{{"type":"object","properties":{{"amount":{{"type":"number"}}}}}}}}"#,
+            i / 50
         ));
     }
     let path = world.home().join("tools.jsonl");
@@ -52,9 +59,9 @@ fn results(ran: &Ran) -> Vec<(String, bool, String)> {
 }
 
 #[test]
-fn a_deferred_tool_is_found_by_search_called_and_its_output_comes_back() {
+fn one_of_5000_tools_is_found_by_search_called_and_its_output_comes_back() {
     let world = World::sample();
-    let tools = with_tools(&world);
+    let tools = among(&world, 5_000);
     let ran = ask(
         &world,
         &tools,
@@ -112,13 +119,25 @@ fn failures_of_commands_are_results_a_model_can_read() {
 }
 
 #[test]
-fn the_answer_of_the_navigator_does_not_change_with_more_tools() {
+fn the_answer_and_rounds_of_the_navigator_do_not_change_with_5000_more_tools() {
     let world = World::sample();
-    let tools = with_tools(&world);
+    let tools = among(&world, 5_000);
     let question = "Where are tool results truncated?";
-    let alone = world.run(&["ask", "--quiet", question]);
-    let among = world.run(&["ask", "--quiet", "--tools", &tools, question]);
-    assert_eq!((among.code, &among.stdout), (Some(0), &alone.stdout));
+    let alone = world.run(&["ask", "--quiet", "--format", "json", question]);
+    let among = world.run(&[
+        "ask", "--quiet", "--format", "json", "--tools", &tools, question,
+    ]);
+    assert_eq!(among.code, Some(0), "{}", among.stderr);
+    let ended = |ran: &Ran| {
+        let last = ran.stdout.lines().last().unwrap();
+        let event: serde_json::Value = serde_json::from_str(last).unwrap();
+        assert_eq!(event["type"], "run_finished", "{last}");
+        let of = |key: &str| event[key].to_string();
+        ["answer", "rounds", "calls", "outcome"].map(of)
+    };
+    assert_eq!(ended(&among), ended(&alone));
+    assert!(ended(&alone)[0].contains("src/cut.rs:"));
+    assert_eq!(results(&among), results(&alone));
 }
 
 #[test]
@@ -206,4 +225,210 @@ fn the_evaluation_scores_the_product_beside_its_baselines() {
         (&reports[0]["ranker"], &reports[0]["recall@5"]),
         (&"toolcrib".into(), &1.0.into())
     );
+}
+
+/// What `toolcrib tools` makes of one definition's schema.
+fn offered(world: &World, parameters: &str) -> Result<serde_json::Value, String> {
+    let path = world.home().join("one.jsonl");
+    let line = format!(r#"{{"name":"odd","description":"Odd.","parameters":{parameters}}}"#);
+    let good = r#"{"name":"good","description":"Good."}"#;
+    std::fs::write(&path, format!("{good}\n{line}\n")).unwrap();
+    let path = path.display().to_string();
+    let ran = world.run(&["tools", "--tools", &path, "--render", "open_ai"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let lines: Vec<serde_json::Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines[0]["tool"], "good", "the others are not kept from it");
+    let odd = &lines[1];
+    if odd["left_out"] == "odd" {
+        // The report says so too, on one line.
+        let ran = world.run(&["tools", "--tools", &path]);
+        let reason = odd["reason"].as_str().unwrap();
+        assert!(
+            ran.stdout.contains(&format!("left out: odd: {reason}\n")),
+            "{}",
+            ran.stdout
+        );
+        return Err(reason.to_owned());
+    }
+    Ok(odd["schema"].clone())
+}
+
+#[test]
+fn odd_roots_of_schemas_are_mended_or_left_out_with_a_reason() {
+    let world = World::empty();
+    for parameters in [
+        r#"{"type":["object","null"],"properties":{"a":{"type":"string"}}}"#,
+        r#"{"anyOf":[{"type":"object","properties":{"a":{"type":"string"}}},{"type":"object","properties":{"b":{"type":"integer"}}}]}"#,
+        r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"a":{"type":"string"}}}}}"##,
+        r##"{"$ref":"#"}"##,
+        "{}",
+        "null",
+    ] {
+        let schema = offered(&world, parameters).unwrap();
+        assert_eq!(schema["type"], "object", "{parameters}: {schema}");
+    }
+    for (parameters, reason) in [
+        (r#"{"type":"array"}"#, "root type"),
+        (r#"{"type":["string","null"]}"#, "root type"),
+        (
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}"##,
+            "accepts no object",
+        ),
+        (
+            r#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#,
+            "accepts no object",
+        ),
+        ("true", "a boolean"),
+        ("false", "a boolean"),
+        ("[]", "an array"),
+        (r#""object""#, "a string"),
+    ] {
+        let said = offered(&world, parameters).unwrap_err();
+        assert!(said.contains(reason), "{parameters}: {said}");
+    }
+    // 10,000 tokens: it is offered, and costs nothing until it is loaded.
+    let properties: Vec<String> = (0..700)
+        .map(|n| format!(r#""field_{n}":{{"type":"string","description":"What field {n} of the form is to hold."}}"#))
+        .collect();
+    let large = format!(
+        r#"{{"type":"object","properties":{{{}}}}}"#,
+        properties.join(",")
+    );
+    let schema = offered(&world, &large).unwrap();
+    assert_eq!(schema["properties"].as_object().unwrap().len(), 700);
+    let path = world.home().join("large.jsonl");
+    let lines: Vec<String> = (0..3)
+        .map(|n| {
+            format!(r#"{{"name":"large_{n}","description":"Fills a form.","parameters":{large}}}"#)
+        })
+        .collect();
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let tools = path.display().to_string();
+    let ran = world.run(&["tools", "--tools", &tools, "--json", "--cost"]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(report["costliest"][0]["tokens"].as_u64().unwrap() > 10_000);
+    assert!(report["first_turn_tokens"].as_u64().unwrap() < 600);
+}
+
+#[test]
+fn what_one_model_would_see_and_what_it_costs() {
+    let world = World::sample();
+    let tools = with_tools(&world);
+    let report = |more: &[&str]| -> serde_json::Value {
+        let ran = world.run(&[&["tools", "--json", "--tools", &tools], more].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    // No key is needed to ask what a model would see.
+    let native = report(&["--model", "anthropic:claude-sonnet-4-5", "--cost"]);
+    assert_eq!(native["model"], "anthropic:claude-sonnet-4-5");
+    assert_eq!(native["route"], "native");
+    assert!(native["active"].as_bool().unwrap(), "{native}");
+    assert_eq!(native["costliest"].as_array().unwrap().len(), 10);
+    let plain = report(&["--cost"]);
+    assert_eq!(plain["route"], "append");
+    assert!(plain["eager_usd"].is_null() && plain.get("model").is_none());
+    assert_eq!(
+        report(&["--model", "builtin:navigator"])["active"],
+        plain["active"]
+    );
+    let text = world.run(&["tools", "--tools", &tools, "--cost"]);
+    assert!(
+        text.stdout.contains("the largest definitions:"),
+        "{}",
+        text.stdout
+    );
+    for (args, hint) in [
+        (&["--model", "gizmo:x"][..], "gizmo"),
+        (&["--cost", "--search", "x"], "--search"),
+        (&["--model", "ollama:x", "--render", "plain"], "--render"),
+        (&["--search", "x", "--limit", "0"], "--limit"),
+        (&["--search", "x", "--limit", "5000"], "--limit"),
+        (&["--limit", "5"], "--search"),
+        (&["--render", "morse"], "open_ai"),
+    ] {
+        let ran = world.run(&[&["tools", "--tools", &tools], args].concat());
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(hint), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn odd_texts_and_queries_are_answered_plainly() {
+    let world = World::empty();
+    let path = world.home().join("odd.jsonl");
+    let lines = [
+        r#"{"name":"empty"}"#,
+        r#"{"name":"天气预报","description":"查询一个城市的天气。"}"#,
+        r#"{"name":"escape","description":"\u001b[31mRed\u001b[0m \u0007 and \u202e turned.","server":"\u001b[2Jsource"}"#,
+        r#"{"name":"plain","description":"Reads a file."}"#,
+    ];
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let tools = path.display().to_string();
+    let long = "read a file ".repeat(8_500);
+    for query in [
+        "天气",
+        "",
+        "   ",
+        ".*(a+)+$[^]{9999}\\",
+        "\u{1b}[31m\u{202e}read",
+        &long,
+        "select:empty,plain",
+        "source:",
+    ] {
+        let run = || world.run(&["tools", "--tools", &tools, "--search", query]);
+        let ran = run();
+        assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.stderr);
+        assert!(!ran.stdout.is_empty());
+        assert!(
+            !ran.stdout.contains(['\u{1b}', '\u{7}', '\u{202e}']),
+            "{}",
+            ran.stdout
+        );
+        assert_eq!(run().stdout, ran.stdout);
+    }
+    let found = world.run(&["tools", "--tools", &tools, "--search", "天气"]);
+    assert!(
+        found.stdout.lines().next().unwrap().contains("查询"),
+        "{}",
+        found.stdout
+    );
+    for more in [&[][..], &["--cost"], &["--render", "gemini"]] {
+        let ran = world.run(&[&["tools", "--tools", &tools], more].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn files_that_are_no_tools_are_named() {
+    let world = World::empty();
+    let path = world.home().join("odd.jsonl");
+    for (text, hint) in [
+        (&b"\xff\xfe{\"name\":\"a\"}"[..], "odd.jsonl"),
+        (b"[]", "odd.jsonl"),
+        (
+            b"{\"tools\":[{\"title\":\"no name\"}]}",
+            "tool 1 of the list",
+        ),
+        (b"{\"name\":\"\"}", "odd.jsonl:1"),
+        (b"\n\n{\"name\":7}", "odd.jsonl:3"),
+        (b"7", "odd.jsonl:1"),
+        (b"{\"name\":\"a\",\"command\":\"ls\"}", "odd.jsonl:1"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let ran = world.run(&["tools", "--tools", &path.display().to_string()]);
+        assert_eq!(ran.code, Some(1), "{}", String::from_utf8_lossy(text));
+        assert!(ran.complaint().contains(hint), "{}", ran.stderr);
+    }
+    for path in [world.home().join("gone"), world.home()] {
+        let path = path.display().to_string();
+        let ran = world.run(&["tools", "--tools", &path]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert!(ran.complaint().contains(&path), "{}", ran.stderr);
+    }
 }

@@ -112,7 +112,7 @@ async fn one_bad_server_takes_no_other_down() {
 }
 
 #[tokio::test]
-async fn a_failing_refresh_keeps_the_last_good_manifest() {
+async fn s59_a_failing_refresh_keeps_the_last_good_manifest() {
     let fleet = one(&FakeMcp::new().with("list_good", 1));
     let good = fleet.refresh("fake").await.unwrap();
     let error = fleet.refresh("fake").await.unwrap_err();

@@ -10,7 +10,7 @@ fn tools(count: usize) -> Value {
 }
 
 #[tokio::test]
-async fn m05_pages_are_followed_to_the_end() {
+async fn m05_s59_pages_are_followed_to_the_end() {
     let fleet = one(&FakeMcp::new()
         .with("tools", tools(200))
         .with("page_size", 1));

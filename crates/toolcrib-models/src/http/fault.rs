@@ -93,6 +93,11 @@ impl Fault {
         .retryable(true)
     }
 
+    /// A reply had begun, and then nothing came for too long.
+    pub(crate) fn stalled(limit: Duration) -> Fault {
+        Fault::idle(limit).retryable(true)
+    }
+
     /// Nothing came for too long.
     pub(crate) fn idle(limit: Duration) -> Fault {
         Fault::new(

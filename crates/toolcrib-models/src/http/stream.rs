@@ -39,6 +39,7 @@ pub(super) async fn read(
     on_event: &mut Events<'_>,
 ) -> Result<(), ReadError> {
     let mut decoder = Decoder::default();
+    let mut begun = false;
     loop {
         let limit = if assembler.ended() {
             idle.min(GRACE)
@@ -50,9 +51,12 @@ pub(super) async fn read(
             Ok(Ok(None)) => break,
             // The reply's end was seen, so nothing of it is missing.
             Err(_) | Ok(Err(_)) if assembler.ended() => break,
+            // A server that was at work may do better the next time.
+            Err(_) if begun => return Err(Fault::stalled(idle).into()),
             Err(_) => return Err(Fault::idle(idle).into()),
             Ok(Err(error)) => return Err(ReadError::Transport(error)),
         };
+        begun = true;
         if decoder.push(&bytes, assembler, on_event)? == Flow::Stop {
             let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
             let _ = timeout(DRAIN, rest).await;

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 use toolcrib_core::{
     AssistantMessage, Block, History, LoadRoute, Message, Model, Request, ToolCall, ToolChoice,
-    ToolResult, ToolSpec, TurnPlan,
+    ToolName, ToolResult, ToolSpec, TurnPlan,
 };
 use toolcrib_models::{
     ChatModel, ChatOptions, Key, RemoteModel, RemoteOptions, RetryPolicy, Vendor, Wire,
@@ -89,6 +90,17 @@ fn member(body: &[u8], key: &str) -> String {
     text.replace(r#","cache_control":{"type":"ephemeral"}"#, "")
 }
 
+/// All that a body says besides its tools and messages.
+fn rest(body: &[u8], messages: &str) -> String {
+    let members: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(body).unwrap();
+    let other = members
+        .iter()
+        .filter(|(key, _)| *key != "tools" && *key != messages);
+    other
+        .map(|(key, raw)| format!("{key} {}\n", raw.get()))
+        .collect()
+}
+
 /// Holds each body against the one before; `grows` if tools may be appended.
 fn check(bodies: &[Vec<u8>], messages: &str, grows: bool) {
     assert_eq!(bodies.len(), TURNS);
@@ -102,9 +114,7 @@ fn check(bodies: &[Vec<u8>], messages: &str, grows: bool) {
             assert_eq!(before, after);
         }
         changes += usize::from(before != after);
-        for key in ["system", "instructions", "systemInstruction"] {
-            assert_eq!(member(&pair[0], key), member(&pair[1], key), "{key}");
-        }
+        assert_eq!(rest(&pair[0], messages), rest(&pair[1], messages));
         let [before, after] = [0, 1].map(|at| member(&pair[at], messages));
         let prefix = before.strip_suffix(']').unwrap();
         assert!(prefix.len() > 10, "{messages}: {before}");
@@ -165,6 +175,94 @@ fn p25_nor_on_the_positional_route_where_each_tool_is_declared_once() {
         let declared = last.matches(&format!("Does hub__d{n}.")).count();
         let loaded = (0..TURNS - 1).any(|turn| turn % 3 == 2 && 39 - turn == n);
         assert_eq!(declared, usize::from(loaded), "d{n}");
+    }
+}
+
+#[test]
+fn p25_nor_where_a_load_is_an_item_of_its_own_on_other_wires() {
+    let messages = remote(Wire::Messages, LoadRoute::Positional);
+    check(&messages, "messages", false);
+    let responses = remote(Wire::Responses, LoadRoute::Positional);
+    check(&responses, "input", false);
+    for (body, key) in [(&messages, "messages"), (&responses, "input")] {
+        let last = member(body.last().unwrap(), key);
+        // By name or whole, as the wire has it, and once.
+        assert_eq!(last.matches("\"hub__d37\"").count(), 1, "{key}: {last}");
+        assert!(!last.contains("\"hub__d38\""), "{key}");
+    }
+}
+
+/// The definition of a tool, wherever a body has it.
+fn declared<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    let inner: Vec<&Value> = match value {
+        Value::Object(map) => {
+            if map.get("name").is_some_and(|found| found == name) {
+                return Some(value);
+            }
+            map.values().collect()
+        }
+        Value::Array(list) => list.iter().collect(),
+        _ => return None,
+    };
+    inner.into_iter().find_map(|inner| declared(inner, name))
+}
+
+#[test]
+fn s71_a_tool_without_arguments_is_an_object_without_properties_on_every_wire() {
+    let bare = |schema: &str| {
+        let name = ToolName::parse("bare").unwrap();
+        let schema = toolcrib_core::Schema::parse(schema).unwrap();
+        Arc::new(ToolSpec::new(name, "Takes nothing.", schema))
+    };
+    let seen = |model: &dyn Model, server: &ByteServer, schema: &str| -> Value {
+        let plan = TurnPlan::new("Be brief.", vec![bare(schema)]);
+        let history: History = [Message::user("Go.")].into_iter().collect();
+        let request = Request {
+            plan: &plan,
+            history: &history,
+            tool_choice: &ToolChoice::Auto,
+            max_output_tokens: None,
+        };
+        runtime()
+            .block_on(model.stream(request, &mut |_| {}))
+            .unwrap();
+        serde_json::from_slice(&server.received().pop().unwrap().body).unwrap()
+    };
+    for schema in [
+        "{}",
+        r#"{"type":"object"}"#,
+        r#"{"type":["object","null"]}"#,
+    ] {
+        let server = ByteServer::start([good()]).unwrap();
+        let chat = ChatModel::new(options(&server)).unwrap();
+        let mut bodies = vec![(seen(&chat, &server, schema), "parameters")];
+        for (wire, key) in [
+            (Wire::Messages, "input_schema"),
+            (Wire::Responses, "parameters"),
+            (Wire::Gemini, "parameters"),
+        ] {
+            let server = ByteServer::start([crate::remote::text(wire)]).unwrap();
+            let base = match wire {
+                Wire::Responses => server.url("/v1"),
+                _ => server.url(""),
+            };
+            let options = RemoteOptions::new(wire, "m")
+                .base_url(base)
+                .key(Key::new("k"));
+            let model = RemoteModel::new(options).unwrap();
+            bodies.push((seen(&model, &server, schema), key));
+        }
+        for (body, key) in bodies {
+            let tool = declared(&body, "bare").unwrap();
+            if body.get("contents").is_some() {
+                // Gemini refuses an object without properties and takes none at all.
+                assert!(tool.get(key).is_none(), "{tool}");
+                continue;
+            }
+            let kind = tool[key]["type"].as_str().unwrap().to_lowercase();
+            assert_eq!(kind, "object", "{tool}");
+            assert_eq!(tool[key]["properties"], serde_json::json!({}), "{tool}");
+        }
     }
 }
 

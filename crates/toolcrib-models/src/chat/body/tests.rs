@@ -468,6 +468,20 @@ fn s27_on_the_positional_route_a_load_is_declared_once_behind_its_result() {
         .filter(|message| message.get("tools").is_some())
         .collect();
     assert_eq!(declarations.len(), 10);
+    // Each right behind the result that loaded it, and each tool once.
+    let all = value["messages"].as_array().unwrap();
+    let mut declared = Vec::new();
+    for (at, message) in all.iter().enumerate() {
+        if let Some(tools) = message.get("tools") {
+            assert_eq!(all[at - 1]["role"], "tool", "{message}");
+            let names = tools.as_array().unwrap().iter();
+            declared.extend(names.map(|tool| tool["function"]["name"].to_string()));
+        }
+    }
+    let mut once = declared.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!((once.len(), declared.len()), (10, 10));
     assert!(declarations.iter().all(|one| one.get("content").is_none()));
     assert_eq!(value["tools"].as_array().unwrap().len(), 2);
     insta::assert_snapshot!(declarations[0], @r#"{"role":"system","tools":[{"type":"function","function":{"name":"d0","description":"Does d0.","parameters":{"type":"object","properties":{}}}}]}"#);
