@@ -20,10 +20,13 @@ pub(crate) struct Config {
     pub(crate) max_time: Option<Duration>,
     /// Directories that are not part of the repository's source, such as output.
     pub(crate) exclude: Vec<String>,
+    /// Directory of a sentence encoder for the tool search, made absolute.
+    pub(crate) encoder: Option<PathBuf>,
 }
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "model",
+    "encoder",
     "rounds",
     "max_tokens",
     "max_cost",
@@ -126,6 +129,14 @@ impl Config {
                     }
                     config.exclude = list;
                 }
+                "encoder" => {
+                    let named = value.as_str().ok_or_else(|| wrong("a directory"))?;
+                    let around = path.parent().unwrap_or(Path::new(""));
+                    config.encoder = Some(match named {
+                        "" => PathBuf::new(),
+                        named => around.join(named),
+                    });
+                }
                 // Who starts servers reads them; here they are only held to be right.
                 "mcp" => {
                     value.as_table().ok_or_else(|| wrong("a table"))?;
@@ -149,6 +160,7 @@ impl Config {
         self.max_tokens = over.max_tokens.or(self.max_tokens);
         self.max_cost = over.max_cost.or(self.max_cost);
         self.max_time = over.max_time.or(self.max_time);
+        self.encoder = over.encoder.or(self.encoder);
         self.exclude.extend(over.exclude);
         self
     }

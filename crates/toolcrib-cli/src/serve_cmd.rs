@@ -33,6 +33,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
         options = options.pins(state.join("mcp-pins.json"), &args.approve);
     }
     options.hold_changed = args.pin;
+    let configured = workspace.config.encoder.as_deref();
+    options.encoder = crate::encoder::open(&args.encoder, configured, &workspace.places)?;
     options.result_cap = args.max_result;
     if args.graph {
         let loaded = snapshot::load(&workspace)?;

@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::broadcast::error::RecvError;
 use toolcrib_core::Tool;
 use toolcrib_mcp::{FleetEvent, ServerConfig, ServerStatus};
+use toolcrib_surface::SharedEncoder;
 
 use crate::backend::Backend;
 use crate::catalog::Filters;
@@ -58,6 +59,8 @@ pub struct Options {
     /// Whether tools whose definitions changed since they were first seen are held
     /// back. They are flagged in any case, where [`Options::pins()`] names a file.
     pub hold_changed: bool,
+    /// A sentence encoder that ranks beside words and the static table.
+    pub encoder: Option<SharedEncoder>,
     pub(crate) pins: Option<Arc<Pins>>,
     pub(crate) policy: Policy,
     pub(crate) filters: Filters,
@@ -74,6 +77,7 @@ impl Options {
             local: Vec::new(),
             result_cap: 64 * 1024,
             hold_changed: false,
+            encoder: None,
             pins: None,
             policy: Policy::default(),
             filters: Filters::new(),

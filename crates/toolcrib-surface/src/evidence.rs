@@ -2,7 +2,8 @@
 //!
 //! A blend always has a best tool, so its score cannot say that the best is bad.
 //! What can: how near the best tools are in meaning, how much of the query they
-//! have in words, and how much of the query is known to any tool.
+//! have in words, how much of the query is known to any tool, and, where a sentence
+//! encoder makes nearness worth more, whether the query names their source.
 
 use crate::index::ToolIndex;
 use crate::query::{Query, terms};
@@ -16,12 +17,16 @@ const LONG: usize = 8;
 /// What speaks for the best tools being what is wanted; each 0 to about 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// Similarity of meaning and share of words of the tool with most of both.
+    /// Similarity of meaning and share of words of the tool with most of both; by a
+    /// sentence encoder the similarity alone.
     pub joint: f32,
     /// Share of the query's words, by rarity, that one of the best tools has.
     pub cover: f32,
     /// Share of the query's words, by rarity, that any tool has.
     pub known: f32,
+    /// How much of the name of one of the best tools' sources the query has; looked
+    /// at with a sentence encoder alone.
+    pub source: f32,
     /// Words of the query that any tool has.
     pub words: usize,
 }
@@ -31,6 +36,12 @@ impl Evidence {
     pub fn strength(&self, weights: &crate::Weights) -> f32 {
         let [cover, known] = weights.evidence;
         self.joint + cover * self.cover + known * self.known
+    }
+
+    /// The same by a sentence encoder; see [`crate::EncodedWeights::refuse`].
+    pub fn strength_encoded(&self, weights: &crate::Weights) -> f32 {
+        let [cover, known, source] = weights.encoded.evidence;
+        self.joint + cover * self.cover + known * self.known + source * self.source
     }
 }
 
@@ -43,7 +54,14 @@ impl ToolIndex {
         let all = known + terms.unknown as f32 * self.words.unknown_idf();
         let all = all.max(f32::MIN_POSITIVE);
         let meaning = self.meaning.as_ref();
-        let vector = meaning.and_then(|meaning| meaning.embed(&query.text));
+        let encoded = self.encoded.as_ref().zip(query.whole());
+        let vector = meaning
+            .filter(|_| encoded.is_none())
+            .and_then(|meaning| meaning.embed(&query.text));
+        let mentioned = match encoded {
+            Some(_) => self.sources.mentioned(&query.text),
+            None => Vec::new(),
+        };
         let mut evidence = Evidence {
             known: known / all,
             words: terms.known.len(),
@@ -52,12 +70,17 @@ impl ToolIndex {
         for &doc in best.iter().take(DEPTH) {
             let has = |known: &&(u32, f32)| self.words.has(known.0, doc as u32);
             let cover = terms.known.iter().filter(has).map(idf).sum::<f32>() / all;
-            let near = match (meaning, &vector) {
-                (Some(meaning), Some(vector)) => meaning.similarity(doc, vector),
-                _ => 0.0,
+            let joint = match (encoded, meaning, &vector) {
+                (Some((encoded, whole)), _, _) => encoded.similarity(doc, whole),
+                (None, Some(meaning), Some(vector)) => {
+                    meaning.similarity(doc, vector) + 0.3 * cover
+                }
+                _ => 0.3 * cover,
             };
-            evidence.joint = evidence.joint.max(near + 0.3 * cover);
+            evidence.joint = evidence.joint.max(joint);
             evidence.cover = evidence.cover.max(cover);
+            let source = mentioned.get(self.sources.of[doc] as usize);
+            evidence.source = evidence.source.max(source.copied().unwrap_or(0.0));
         }
         evidence
     }
@@ -65,8 +88,13 @@ impl ToolIndex {
     /// Whether the evidence is enough to offer anything. Without meanings the words
     /// alone cannot tell, and whatever matches is offered.
     pub(crate) fn fits(&self, evidence: &Evidence) -> bool {
-        self.meaning.is_none()
-            || evidence.words >= LONG
-            || evidence.strength(&self.weights) >= self.weights.refuse
+        if evidence.words >= LONG {
+            return true;
+        }
+        let weights = &self.weights;
+        if self.encoded.is_some() {
+            return evidence.strength_encoded(weights) >= weights.encoded.refuse;
+        }
+        self.meaning.is_none() || evidence.strength(weights) >= weights.refuse
     }
 }

@@ -223,7 +223,7 @@ impl Inventory {
                 .iter()
                 .map(|entry| ToolDoc::from(&**entry.spec()))
                 .collect();
-            ToolIndex::build(&docs)
+            ToolIndex::build_encoded(&docs, self.policy.encoder.as_ref())
         })
     }
 
