@@ -190,7 +190,7 @@ pub(crate) struct Places {
     pub(crate) user_config: Option<PathBuf>,
     /// Sessions and trust.
     pub(crate) state: Option<PathBuf>,
-    /// What can be made anew: manifests of MCP servers.
+    /// What can be made anew: manifests of MCP servers, vectors of tools.
     pub(crate) cache: Option<PathBuf>,
 }
 
@@ -242,6 +242,16 @@ mod tests {
         assert_eq!(merged.model.as_deref(), Some("a"));
         assert_eq!((merged.rounds, merged.max_cost), (Some(5), Some(1.0)));
         assert_eq!(merged.exclude, ["x", "y"]);
+    }
+
+    #[test]
+    fn an_encoder_lies_beside_the_file_that_names_it() {
+        let parse = |text| Config::parse(text, Path::new("/c/config.toml")).unwrap();
+        let encoder = |text| parse(text).encoder;
+        assert_eq!(encoder("encoder = 'models/x'"), Some("/c/models/x".into()));
+        assert_eq!(encoder("encoder = '/y'"), Some("/y".into()));
+        assert_eq!(encoder("encoder = ''"), Some(PathBuf::new()));
+        insta::assert_snapshot!(error("encoder = 3"), @"toolcrib.toml: `encoder` must be a directory, not 3");
     }
 
     #[test]

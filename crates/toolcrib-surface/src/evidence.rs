@@ -2,14 +2,19 @@
 //!
 //! A blend always has a best tool, so its score cannot say that the best is bad.
 //! What can: how near the best tools are in meaning, how much of the query they
-//! have in words, how much of the query is known to any tool, and, where a sentence
-//! encoder makes nearness worth more, whether the query names their source.
+//! have in words, how much of the query is known to any tool. Where a sentence encoder
+//! makes nearness worth more, also whether the query names their source, and how far
+//! the nearest tool stands out: everything is a little near to a need that nothing
+//! serves.
 
 use crate::index::ToolIndex;
 use crate::query::{Query, terms};
 
 /// The best tools that are looked at.
 pub(crate) const DEPTH: usize = 5;
+
+/// The tool, counted from the nearest, from which the nearest must stand out.
+const STANDS_OUT: usize = 10;
 
 /// Known words from which on a query may hold a need beside those that fit.
 const LONG: usize = 8;
@@ -27,6 +32,8 @@ pub struct Evidence {
     /// How much of the name of one of the best tools' sources the query has; looked
     /// at with a sentence encoder alone.
     pub source: f32,
+    /// How much nearer the nearest tool is than the tenth nearest, by a sentence encoder.
+    pub margin: f32,
     /// Words of the query that any tool has.
     pub words: usize,
 }
@@ -40,9 +47,23 @@ impl Evidence {
 
     /// The same by a sentence encoder; see [`crate::EncodedWeights::refuse`].
     pub fn strength_encoded(&self, weights: &crate::Weights) -> f32 {
-        let [cover, known, source] = weights.encoded.evidence;
-        self.joint + cover * self.cover + known * self.known + source * self.source
+        let [cover, known, source, margin] = weights.encoded.evidence;
+        self.joint
+            + cover * self.cover
+            + known * self.known
+            + source * self.source
+            + margin * self.margin
     }
+}
+
+/// From the greatest to the tenth greatest, or the least of fewer.
+fn margin(mut near: Vec<f32>) -> f32 {
+    if near.is_empty() {
+        return 0.0;
+    }
+    let tenth = STANDS_OUT.min(near.len()) - 1;
+    let (before, &mut tenth, _) = near.select_nth_unstable_by(tenth, |a, b| b.total_cmp(a));
+    before.iter().copied().fold(tenth, f32::max) - tenth
 }
 
 impl ToolIndex {
@@ -65,6 +86,7 @@ impl ToolIndex {
         let mut evidence = Evidence {
             known: known / all,
             words: terms.known.len(),
+            margin: encoded.map_or(0.0, |(encoded, whole)| margin(encoded.scores(whole))),
             ..Evidence::default()
         };
         for &doc in best.iter().take(DEPTH) {
@@ -96,5 +118,19 @@ impl ToolIndex {
             return evidence.strength_encoded(weights) >= weights.encoded.refuse;
         }
         self.meaning.is_none() || evidence.strength(weights) >= weights.refuse
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_margin_is_to_the_tenth_or_the_last() {
+        let twelve: Vec<f32> = (1..=12).map(|n| n as f32).collect();
+        assert_eq!(margin(twelve), 9.0);
+        assert_eq!(margin(vec![0.5, 0.75, 0.25]), 0.5);
+        assert_eq!(margin(vec![0.5]), 0.0);
+        assert_eq!(margin(Vec::new()), 0.0);
     }
 }

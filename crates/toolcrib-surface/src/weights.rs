@@ -65,8 +65,9 @@ pub struct EncodedWeights {
     pub long_text: f32,
     /// Share of the source in a tool's vector, where the source is described.
     pub source_text: f32,
-    /// Weights, beside the similarity, of covered words, known words and a named source.
-    pub evidence: [f32; 3],
+    /// Weights, beside the similarity, of covered words, known words, a named source and
+    /// how far the nearest tool stands out.
+    pub evidence: [f32; 4],
     /// Evidence below which nothing fits a query that is not long.
     pub refuse: f32,
 }
@@ -101,8 +102,8 @@ impl Default for Weights {
                 spread: 0.5,
                 long_text: 0.5,
                 source_text: 0.2,
-                evidence: [0.6, 0.3, 0.5],
-                refuse: 0.69,
+                evidence: [1.0, 0.1, 0.4, 2.0],
+                refuse: 0.8,
             },
         }
     }
