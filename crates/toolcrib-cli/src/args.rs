@@ -91,6 +91,9 @@ pub(crate) struct AskArgs {
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) mode: Option<ModeArg>,
 
+    #[command(flatten)]
+    pub(crate) encoder: EncoderArgs,
+
     /// Allow these tools unasked: a name, a pattern such as `git_*`, or source:NAME; may
     /// be given again. Without a terminal, nothing else that needs a confirmation runs
     #[arg(long, value_name = "TOOL")]
@@ -146,6 +149,21 @@ pub(crate) struct PlaceArgs {
     pub(crate) dir: Option<PathBuf>,
 }
 
+/// What ranks tools beside words and the built-in table.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct EncoderArgs {
+    /// Rank tools with this sentence encoder too: the directory of a MiniLM-class model with
+    /// config.json, vocab.txt and model.safetensors. Nothing is downloaded
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "TOOLCRIB_ENCODER",
+        hide_env_values = true,
+        value_hint = ValueHint::DirPath
+    )]
+    pub(crate) encoder: Option<PathBuf>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
     /// Read-only tools alone
@@ -186,6 +204,8 @@ pub(crate) struct ToolsArgs {
     /// Also show which tools cost most, and money where the model's price is known
     #[arg(long, conflicts_with_all = ["search", "render"])]
     pub(crate) cost: bool,
+    #[command(flatten)]
+    pub(crate) encoder: EncoderArgs,
     /// Print each tool's definition as an API takes it, one JSON object a line: plain, open_ai,
     /// open_ai_strict, anthropic, gemini or local
     #[arg(long, value_name = "API", value_parser = dialect, conflicts_with = "search")]
@@ -255,6 +275,8 @@ pub(crate) struct EvalSearchArgs {
         default_value = "toolcrib"
     )]
     pub(crate) ranker: Vec<String>,
+    #[command(flatten)]
+    pub(crate) encoder: EncoderArgs,
     /// Only this half of the queries, split by a hash of their ids
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
     pub(crate) half: Option<u8>,

@@ -11,7 +11,7 @@ use toolcrib_agent::{Agent, Budget, Outcome, Sink, Unanswered};
 use toolcrib_core::{CancellationToken, Model, Registry, Visibility};
 use toolcrib_graph::Lookup;
 use toolcrib_session::{Meta, Row, Session, SessionLog};
-use toolcrib_surface::{SurfacePolicy, SurfaceState};
+use toolcrib_surface::SurfaceState;
 use toolcrib_tools::GraphTools;
 
 use crate::args::{AskArgs, Format};
@@ -19,7 +19,7 @@ use crate::exit::{CliError, Status};
 use crate::place::Workspace;
 use crate::signals::Signals;
 use crate::terminal::{Dress, LiveLine, print, say};
-use crate::{approve, described, model, question, snapshot};
+use crate::{approve, described, encoder, model, question, snapshot};
 
 pub(crate) use cited::{Cited, answer};
 use watch::Watch;
@@ -99,6 +99,7 @@ async fn asked(
 
     let registry = registry(&snapshot.lookup, &args.tools, args.quiet)?;
     let approver = approve::approver(args, workspace, &registry)?;
+    let encoder = encoder::of_ask(args, workspace)?;
 
     let watch = Arc::new(Watch::new(args.format, live));
     let cancel = CancellationToken::new();
@@ -109,7 +110,7 @@ async fn asked(
             ..Visibility::default()
         })
         .approver(approver)
-        .surface(SurfacePolicy::default())
+        .surface(encoder::policy(encoder.as_ref()))
         .system(SYSTEM)
         .budget(budget)
         .sink(Arc::clone(&watch) as Arc<dyn Sink>)

@@ -10,7 +10,7 @@ use toolcrib_agent::{Agent, Outcome, Sink};
 use toolcrib_core::{CancellationToken, Cost, History, Model, Registry, Usage, Visibility};
 use toolcrib_graph::Lookup;
 use toolcrib_session::{Session, SessionLog};
-use toolcrib_surface::{SurfacePolicy, SurfaceState};
+use toolcrib_surface::{SharedEncoder, SurfaceState};
 
 use crate::args::{AskArgs, ChatArgs, Format};
 use crate::ask::{self, spent};
@@ -19,7 +19,7 @@ use crate::place::Workspace;
 use crate::session_cmd;
 use crate::signals::Signals;
 use crate::terminal::{print, say};
-use crate::{approve, model, snapshot};
+use crate::{approve, encoder, model, snapshot};
 
 use command::{COMMANDS, Line};
 use input::{Input, Read};
@@ -59,6 +59,7 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
         workspace: &workspace,
         lookup: Arc::clone(&loaded.lookup),
         registry,
+        encoder: encoder::of_ask(ask, &workspace)?,
         stream: Arc::new(Stream::new(ask.quiet)),
         model,
         session: None,
@@ -106,6 +107,7 @@ struct Chat<'a> {
     workspace: &'a Workspace,
     lookup: Arc<Lookup>,
     registry: Arc<Registry>,
+    encoder: Option<SharedEncoder>,
     stream: Arc<Stream>,
     model: Arc<dyn Model>,
     session: Option<SessionLog>,
@@ -183,7 +185,7 @@ impl Chat<'_> {
                 ..Visibility::default()
             })
             .approver(approver)
-            .surface(SurfacePolicy::default())
+            .surface(encoder::policy(self.encoder.as_ref()))
             .system(ask::SYSTEM)
             .budget(ask::budget(self.args, self.workspace)?)
             .sink(Arc::clone(&self.stream) as Arc<dyn Sink>);

@@ -20,10 +20,13 @@ pub(crate) struct Config {
     pub(crate) max_time: Option<Duration>,
     /// Directories that are not part of the repository's source, such as output.
     pub(crate) exclude: Vec<String>,
+    /// Directory of a sentence encoder for the tool search, made absolute.
+    pub(crate) encoder: Option<PathBuf>,
 }
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "model",
+    "encoder",
     "rounds",
     "max_tokens",
     "max_cost",
@@ -126,6 +129,14 @@ impl Config {
                     }
                     config.exclude = list;
                 }
+                "encoder" => {
+                    let named = value.as_str().ok_or_else(|| wrong("a directory"))?;
+                    let around = path.parent().unwrap_or(Path::new(""));
+                    config.encoder = Some(match named {
+                        "" => PathBuf::new(),
+                        named => around.join(named),
+                    });
+                }
                 // Who starts servers reads them; here they are only held to be right.
                 "mcp" => {
                     value.as_table().ok_or_else(|| wrong("a table"))?;
@@ -149,6 +160,7 @@ impl Config {
         self.max_tokens = over.max_tokens.or(self.max_tokens);
         self.max_cost = over.max_cost.or(self.max_cost);
         self.max_time = over.max_time.or(self.max_time);
+        self.encoder = over.encoder.or(self.encoder);
         self.exclude.extend(over.exclude);
         self
     }
@@ -178,7 +190,7 @@ pub(crate) struct Places {
     pub(crate) user_config: Option<PathBuf>,
     /// Sessions and trust.
     pub(crate) state: Option<PathBuf>,
-    /// What can be made anew: manifests of MCP servers.
+    /// What can be made anew: manifests of MCP servers, vectors of tools.
     pub(crate) cache: Option<PathBuf>,
 }
 
@@ -230,6 +242,16 @@ mod tests {
         assert_eq!(merged.model.as_deref(), Some("a"));
         assert_eq!((merged.rounds, merged.max_cost), (Some(5), Some(1.0)));
         assert_eq!(merged.exclude, ["x", "y"]);
+    }
+
+    #[test]
+    fn an_encoder_lies_beside_the_file_that_names_it() {
+        let parse = |text| Config::parse(text, Path::new("/c/config.toml")).unwrap();
+        let encoder = |text| parse(text).encoder;
+        assert_eq!(encoder("encoder = 'models/x'"), Some("/c/models/x".into()));
+        assert_eq!(encoder("encoder = '/y'"), Some("/y".into()));
+        assert_eq!(encoder("encoder = ''"), Some(PathBuf::new()));
+        insta::assert_snapshot!(error("encoder = 3"), @"toolcrib.toml: `encoder` must be a directory, not 3");
     }
 
     #[test]

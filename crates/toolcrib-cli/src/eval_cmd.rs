@@ -8,6 +8,7 @@ use toolcrib_eval::{
 };
 
 use crate::args::{EvalArgs, EvalCommand, EvalSearchArgs};
+use crate::config::Places;
 use crate::exit::{CliError, Status};
 use crate::terminal::print;
 
@@ -30,12 +31,14 @@ fn search(args: &EvalSearchArgs) -> Result<Status, CliError> {
     for path in &args.negatives {
         negatives.extend(load_negatives(path).map_err(CliError::failed)?);
     }
+    let encoder = crate::encoder::open(&args.encoder, None, &Places::detect())?;
     let reports = evaluate(&SearchEval {
         tools: &tools,
         queries: &queries,
         negatives: (!args.negatives.is_empty()).then_some(&negatives),
         half: args.half,
         rankers,
+        encoder,
     });
     if let (Some(path), Some(report)) = (&args.run, reports.first()) {
         let mut text = String::new();

@@ -7,6 +7,7 @@ mod chat_cmd;
 mod config;
 mod described;
 mod doctor_cmd;
+mod encoder;
 mod eval_ask;
 mod eval_cmd;
 mod exit;

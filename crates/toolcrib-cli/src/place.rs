@@ -29,15 +29,21 @@ impl Workspace {
         };
         let file = root.join(REPOSITORY_FILE);
         let mut own = Config::read(&file)?;
-        if let Some(model) = &own.model
+        let named = match (&own.model, &own.encoder) {
+            (Some(model), _) => Some(format!("the model {model:?}")),
+            (None, Some(_)) => Some("a sentence encoder".to_owned()),
+            (None, None) => None,
+        };
+        if let Some(named) = named
             && !trusted(&places, &file)?
         {
             if !quiet {
                 say(&format!(
-                    "toolcrib: {REPOSITORY_FILE} names the model {model:?}, which counts only after `toolcrib trust`"
+                    "toolcrib: {REPOSITORY_FILE} names {named}, which counts only after `toolcrib trust`"
                 ));
             }
             own.model = None;
+            own.encoder = None;
         }
         if !is_repository && !quiet {
             say(&format!(

@@ -36,6 +36,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
     }
     options.hold_changed = args.pin;
     options.guard = mcp_cmd::guard();
+    let configured = workspace.config.encoder.as_deref();
+    options.encoder = crate::encoder::open(&args.encoder, configured, &workspace.places)?;
     options.result_cap = args.max_result;
     if args.graph {
         let loaded = snapshot::load(&workspace)?;

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<Status, CliError> {
     let quarantined = described::register(&mut registry, &args.tools)?;
     let registry = Arc::new(registry);
     if let Some(query) = &args.search {
-        return Ok(search(&registry, query, args));
+        return search(&registry, query, args);
     }
     if let Some(dialect) = args.render {
         print(&rendered(&registry, &quarantined, dialect));
@@ -136,12 +136,13 @@ fn count(spec: &ToolSpec, _: ToolDialect) -> usize {
     toolcrib_surface::definition_tokens(spec)
 }
 
-fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Status {
+fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, CliError> {
+    let encoder = crate::encoder::open(&args.encoder, None, &Places::detect())?;
     let docs: Vec<ToolDoc> = registry
         .iter()
         .map(|tool| ToolDoc::from(&**tool.spec()))
         .collect();
-    let index = ToolIndex::build(&docs);
+    let index = ToolIndex::build_encoded(&docs, encoder.as_ref());
     let found = index.search(
         query,
         &Search {
@@ -183,11 +184,11 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Status {
         let lines: Vec<String> = found.hits.iter().map(|hit| line(hit.doc) + "\n").collect();
         print(&lines.concat());
     }
-    if found.hits.is_empty() {
+    Ok(if found.hits.is_empty() {
         Status::Failure
     } else {
         Status::Success
-    }
+    })
 }
 
 /// One definition a line as this API takes it, then what was left out.

@@ -1,9 +1,9 @@
 //! Meaning by a model: a BERT-class sentence encoder such as all-MiniLM-L6-v2, run on the processor, its weights read
 //! from a directory that the caller names. Nothing is ever downloaded.
 //!
-//! Why a forward pass of its own and no inference library: six layers of one architecture need four kernels, a library
-//! for all architectures multiplies the build's time and the binary's size, and none of them promises what the ranking
-//! needs: the same vector for a text whatever else is encoded beside it, on any number of threads.
+//! Why a forward pass of its own and no inference library: six layers of one architecture need four kernels and none of
+//! the devices, number types and architectures that a library brings, and the ranking needs what none promises: the same
+//! vector for a text whatever else is encoded beside it, on any number of threads.
 //!
 //! Texts of a batch lie behind one another without padding. Every row of every product is summed in the order of its
 //! components, so neither the batch nor the thread can be seen in a result. Processors with fused multiply-add (all

@@ -1,7 +1,8 @@
 //! Runs the search evaluation from the command line.
 //!
 //! `eval_search --tools FILE... --queries FILE [--negatives FILE] [--ranker NAME]...
-//! [--half 0|1] [--run FILE] [--json]`
+//! [--half 0|1] [--run FILE] [--json] [--encoder DIR] [--cache DIR]`; the last two with the
+//! feature `encoder`.
 
 use std::error::Error;
 use std::io::Write;
@@ -11,11 +12,13 @@ use toolcrib_eval::{
     RankerKind, SearchEval, evaluate, load_negatives, load_queries, load_tools, render_json,
     render_text,
 };
+use toolcrib_surface::SharedEncoder;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut tools: Vec<PathBuf> = Vec::new();
     let (mut queries, mut negatives, mut run) = (None, Vec::new(), None);
     let (mut rankers, mut half, mut json) = (Vec::new(), None, false);
+    let (mut model, mut cache) = (None, None);
     let mut flag = String::new();
     for argument in std::env::args().skip(1) {
         if argument.starts_with("--") {
@@ -30,6 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--ranker" => rankers.extend(RankerKind::parse(&argument)?),
             "--half" => half = Some(argument.parse()?),
             "--run" => run = Some(PathBuf::from(argument)),
+            "--encoder" => model = Some(PathBuf::from(argument)),
+            "--cache" => cache = Some(PathBuf::from(argument)),
             other => return Err(format!("{other} {argument}: not understood").into()),
         }
     }
@@ -48,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         negatives: (!negatives.is_empty()).then_some(&refusable),
         half,
         rankers,
+        encoder: encoder(model, cache)?,
     });
     if let (Some(path), Some(report)) = (run, reports.first()) {
         let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
@@ -63,4 +69,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+#[cfg(feature = "encoder")]
+fn encoder(
+    model: Option<PathBuf>,
+    cache: Option<PathBuf>,
+) -> Result<Option<SharedEncoder>, Box<dyn Error>> {
+    let Some(model) = model else { return Ok(None) };
+    let encoder = toolcrib_encoder::Encoder::open(&model)?;
+    let kept = toolcrib_encoder::VectorCache::new(encoder, cache.as_deref());
+    Ok(Some(SharedEncoder::new(kept)))
+}
+
+#[cfg(not(feature = "encoder"))]
+fn encoder(
+    model: Option<PathBuf>,
+    _: Option<PathBuf>,
+) -> Result<Option<SharedEncoder>, Box<dyn Error>> {
+    match model {
+        Some(_) => Err("--encoder: build with --features encoder".into()),
+        None => Ok(None),
+    }
 }

@@ -1,6 +1,6 @@
 //! The rankers that can be compared.
 
-use toolcrib_surface::{ToolDoc, ToolIndex};
+use toolcrib_surface::{SharedEncoder, ToolDoc, ToolIndex};
 
 use crate::baseline::{Bm25, Substring};
 use crate::{EvalError, ToolEntry};
@@ -70,12 +70,12 @@ impl RankerKind {
         }
     }
 
-    /// Builds it over `tools`.
-    pub fn build(self, tools: &[ToolEntry]) -> Box<dyn Ranker> {
+    /// Builds it over `tools`. An encoder is the product's own ranking's.
+    pub fn build(self, tools: &[ToolEntry], encoder: Option<&SharedEncoder>) -> Box<dyn Ranker> {
         match self {
             RankerKind::Toolcrib => {
                 let docs: Vec<ToolDoc> = tools.iter().map(ToolEntry::doc).collect();
-                Box::new(ToolIndex::build(&docs))
+                Box::new(ToolIndex::build_encoded(&docs, encoder))
             }
             RankerKind::Substring => Box::new(Substring::build(tools)),
             RankerKind::Bm25 => Box::new(Bm25::build(tools, false)),

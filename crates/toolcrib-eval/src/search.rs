@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use toolcrib_surface::SharedEncoder;
 
 use crate::metrics::{Scores, score};
 use crate::{Query, RankerKind, ToolEntry};
@@ -23,6 +24,8 @@ pub struct SearchEval<'a> {
     pub half: Option<u8>,
     /// Who answers.
     pub rankers: Vec<RankerKind>,
+    /// A sentence encoder for the product's own ranking.
+    pub encoder: Option<SharedEncoder>,
 }
 
 /// What one ranker achieved.
@@ -82,7 +85,7 @@ fn one(
     negatives: Option<&[&Query]>,
 ) -> Report {
     let start = Instant::now();
-    let ranker = kind.build(eval.tools);
+    let ranker = kind.build(eval.tools, eval.encoder.as_ref());
     let build = start.elapsed();
     let mut times = Vec::with_capacity(queries.len());
     let mut places = Vec::with_capacity(queries.len());

@@ -14,7 +14,7 @@ use toolcrib_core::{
 };
 use toolcrib_mcp::{Manifest, ManifestTool, exported_name};
 use toolcrib_surface::{
-    CALL_TOOL, CallTool, Inventory, Shelf, SurfacePolicy, TOOL_SEARCH, ToolSearch,
+    CALL_TOOL, CallTool, Inventory, SharedEncoder, Shelf, SurfacePolicy, TOOL_SEARCH, ToolSearch,
 };
 
 use crate::gateway::Options;
@@ -121,6 +121,7 @@ pub(crate) struct Catalog {
     pub(crate) flagged: Vec<(Str, Str, &'static str, bool)>,
     registry: Registry,
     inventories: [OnceLock<Arc<Inventory>>; 2],
+    encoder: Option<SharedEncoder>,
     /// Names as the servers know them, where only one server has them.
     unique: HashMap<Str, ToolName>,
 }
@@ -139,6 +140,7 @@ impl Catalog {
             flagged: Vec::new(),
             registry: Registry::new(),
             inventories: Default::default(),
+            encoder: options.encoder.clone(),
             unique: HashMap::new(),
         };
         for tool in local {
@@ -270,6 +272,7 @@ impl Catalog {
                 reading: false,
                 route: Some(route),
                 catalogue_budget: CATALOGUE,
+                encoder: self.encoder.clone(),
                 ..SurfacePolicy::default()
             };
             Arc::new(Inventory::build(

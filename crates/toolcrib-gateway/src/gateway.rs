@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::broadcast::error::RecvError;
 use toolcrib_core::Tool;
 use toolcrib_mcp::{FleetEvent, Guard, ServerConfig, ServerStatus};
+use toolcrib_surface::SharedEncoder;
 
 use crate::backend::Backend;
 use crate::catalog::Filters;
@@ -60,6 +61,8 @@ pub struct Options {
     pub hold_changed: bool,
     /// Ends what servers started if this process is killed.
     pub guard: Option<Guard>,
+    /// A sentence encoder that ranks beside words and the static table.
+    pub encoder: Option<SharedEncoder>,
     pub(crate) pins: Option<Arc<Pins>>,
     pub(crate) policy: Policy,
     pub(crate) filters: Filters,
@@ -77,6 +80,7 @@ impl Options {
             result_cap: 64 * 1024,
             hold_changed: false,
             guard: None,
+            encoder: None,
             pins: None,
             policy: Policy::default(),
             filters: Filters::new(),

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use toolcrib_vectors::Table;
 
 use crate::bm25::Words;
+use crate::encoded::Encoded;
 use crate::meaning::Meaning;
 use crate::names::Names;
 use crate::query::terms;
-use crate::{ToolDoc, Weights};
+use crate::{SharedEncoder, ToolDoc, Weights};
 
 /// Tools made ready to be searched.
 #[derive(Debug)]
@@ -22,6 +23,7 @@ pub struct ToolIndex {
     pub(crate) words: Words,
     pub(crate) sources: Sources,
     pub(crate) meaning: Option<Meaning>,
+    pub(crate) encoded: Option<Encoded>,
     pub(crate) weights: Weights,
 }
 
@@ -41,11 +43,25 @@ impl ToolIndex {
         Self::build_with(docs, Weights::default(), Some(Table::builtin()))
     }
 
+    /// The same with a sentence encoder beside the table, if there is one.
+    pub fn build_encoded(docs: &[ToolDoc], encoder: Option<&SharedEncoder>) -> ToolIndex {
+        Self::assemble(docs, Weights::default(), Some(Table::builtin()), encoder)
+    }
+
     /// The same with other weights and another table of meanings, or words alone.
     pub fn build_with(
         docs: &[ToolDoc],
         weights: Weights,
         table: Option<&'static Table>,
+    ) -> ToolIndex {
+        Self::assemble(docs, weights, table, None)
+    }
+
+    fn assemble(
+        docs: &[ToolDoc],
+        weights: Weights,
+        table: Option<&'static Table>,
+        encoder: Option<&SharedEncoder>,
     ) -> ToolIndex {
         let mut order: Vec<u32> = (0..docs.len() as u32).collect();
         order.sort_by(|&a, &b| {
@@ -69,10 +85,13 @@ impl ToolIndex {
                 )
             },
         );
+        let encoded =
+            encoder.and_then(|encoder| Encoded::build(docs, &sources.of, &weights, encoder));
         ToolIndex {
             names,
             words,
             meaning,
+            encoded,
             docs: docs.to_vec(),
             place,
             sources,
@@ -89,6 +108,7 @@ impl ToolIndex {
     pub fn bytes(&self) -> usize {
         self.words.bytes()
             + self.meaning.as_ref().map_or(0, Meaning::bytes)
+            + self.encoded.as_ref().map_or(0, Encoded::bytes)
             + self.names.bytes()
             + self.sources.words.bytes()
             + 4 * (self.place.len() + self.sources.of.len())

@@ -226,7 +226,7 @@ impl Inventory {
                 .par_iter()
                 .map(|entry| ToolDoc::from(&**entry.spec()))
                 .collect();
-            ToolIndex::build(&docs)
+            ToolIndex::build_encoded(&docs, self.policy.encoder.as_ref())
         })
     }
 

@@ -1,8 +1,6 @@
 //! Meaning against meaning: one vector a tool, compared with a query's.
 //!
-//! A tool's vector is a mixture: what it is called and does in a sentence, its
-//! longer text with its arguments, and its source, without which names like
-//! `get_data` say nothing. Mixing once when the index is built leaves one product
+//! A tool's vector is a mixture of its three texts. Mixing once when the index is built leaves one product
 //! a tool and query.
 
 use std::fmt;
@@ -10,14 +8,9 @@ use std::fmt;
 use rayon::prelude::*;
 use toolcrib_vectors::{DIMS, Table, Vector, VectorSet};
 
-use crate::doc::without_hash;
 use crate::sentence::first_sentence;
-use crate::tokenize::{Piece, words};
+use crate::texts;
 use crate::{ToolDoc, Weights};
-
-/// Words of a description and names of arguments that count for the longer text.
-const BODY_WORDS: usize = 60;
-const ARGUMENTS: usize = 12;
 
 pub(crate) struct Meaning {
     table: &'static Table,
@@ -39,7 +32,7 @@ impl Meaning {
         }
         let sources: Vec<Vector> = first
             .par_iter()
-            .map(|doc| doc.map_or(Vector::ZERO, |doc| of_source(doc, table)))
+            .map(|doc| doc.map_or(Vector::ZERO, |doc| table.embed(&texts::of_source(doc))))
             .collect();
         let vectors: Vec<Vector> = docs
             .par_iter()
@@ -87,42 +80,28 @@ impl fmt::Debug for Meaning {
     }
 }
 
-/// The meaning of a source's name and first sentence.
-fn of_source(doc: &ToolDoc, table: &Table) -> Vector {
-    let mut text = String::new();
-    spaced(&doc.source, &mut text);
-    text.push_str(": ");
-    text.push_str(first_sentence(&doc.source_description));
-    table.embed(&text)
-}
-
 /// The meaning of a tool, its source left out. `text` is scratch.
 fn of_tool(doc: &ToolDoc, weights: &Weights, table: &Table, text: &mut String) -> Vector {
-    text.clear();
-    spaced(without_hash(doc.local_name()), text);
-    text.push_str(": ");
+    texts::name(doc, text);
     let name = table.begin().read(text);
     let sentence = first_sentence(&doc.description);
     let short = name.clone().read(sentence);
     let of_short = short.vector();
     // The longer text begins with the sentence, unless that alone is longer.
     let (long, rest, left) = match plain_words(sentence) {
-        Some(count) if count <= BODY_WORDS && doc.description.starts_with(sentence) => (
+        Some(count) if count <= texts::BODY_WORDS && doc.description.starts_with(sentence) => (
             short,
             &doc.description[sentence.len()..],
-            BODY_WORDS - count,
+            texts::BODY_WORDS - count,
         ),
-        _ => (name, &*doc.description, BODY_WORDS),
+        _ => (name, &*doc.description, texts::BODY_WORDS),
     };
     text.clear();
     for word in rest.split_whitespace().take(left) {
         text.push_str(word);
         text.push(' ');
     }
-    for argument in doc.argument_names().take(ARGUMENTS) {
-        spaced(argument, text);
-        text.push(' ');
-    }
+    texts::arguments(doc, text);
     mix(&of_short, &long.read(text).vector(), weights.long_text)
 }
 
@@ -161,37 +140,15 @@ fn mix(a: &Vector, b: &Vector, share: f32) -> Vector {
     Vector::from_components(sums.map(|sum| (sum / most * 127.0).round() as i8))
 }
 
-/// Appends the words of a name, separated by spaces. Numbers are left out: they tell
-/// names apart but mean nothing, and tools that differ in them alone rank as equals.
-fn spaced(name: &str, to: &mut String) {
-    let start = to.len();
-    words(name, |word, piece| {
-        let number = word.bytes().all(|b| b.is_ascii_digit());
-        if matches!(piece, Piece::Whole(false) | Piece::Part) && !number {
-            if to.len() > start {
-                to.push(' ');
-            }
-            to.push_str(word);
-        }
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// The two texts of a tool, each read from its beginning.
     fn apart(doc: &ToolDoc, weights: &Weights, table: &Table) -> Vector {
-        let mut name = String::new();
-        spaced(without_hash(doc.local_name()), &mut name);
-        let short = format!("{name}: {}", first_sentence(&doc.description));
-        let words = doc.description.split_whitespace().take(BODY_WORDS);
-        let words: Vec<&str> = words.collect();
-        let mut long = format!("{name}: {} ", words.join(" "));
-        for argument in doc.argument_names().take(ARGUMENTS) {
-            spaced(argument, &mut long);
-            long.push(' ');
-        }
+        let (mut short, mut long) = (String::new(), String::new());
+        texts::short(doc, &mut short);
+        texts::long(doc, &mut long);
         mix(&table.embed(&short), &table.embed(&long), weights.long_text)
     }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toolcrib_core::{LoadRoute, Selector, ToolSpec};
 
+use crate::SharedEncoder;
+
 /// Whether the tools of one source are deferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,6 +48,8 @@ pub struct SurfacePolicy {
     pub result_budget: usize,
     /// How loaded tools reach the model; as its profile says when absent.
     pub route: Option<LoadRoute>,
+    /// A sentence encoder that ranks beside words and the static table.
+    pub encoder: Option<SharedEncoder>,
 }
 
 impl Default for SurfacePolicy {
@@ -62,6 +66,7 @@ impl Default for SurfacePolicy {
             search_limit: 5,
             result_budget: 2_000,
             route: None,
+            encoder: None,
         }
     }
 }
@@ -192,6 +197,7 @@ impl SurfaceSettings {
             search_limit,
             result_budget: count("result_budget", self.result_budget, base.result_budget)?,
             route: self.route.or(base.route),
+            encoder: base.encoder,
         })
     }
 }

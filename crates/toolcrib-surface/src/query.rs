@@ -4,6 +4,8 @@
 //! `+word` demands; everything else is words. A query is read up to a fixed
 //! length: what a model pastes after that is not a need.
 
+use std::cell::OnceCell;
+
 use crate::doc::without_hash;
 use crate::names::Names;
 use crate::tokenize::{Piece, function_word, talk_word, words};
@@ -49,6 +51,8 @@ pub(crate) struct Query {
     pub(crate) required: Vec<Vec<u32>>,
     /// Names of sources to which the answer is confined.
     pub(crate) sources: Vec<String>,
+    /// An encoder's vectors of the text and its clauses, once they were asked for.
+    pub(crate) encoded: OnceCell<Vec<Vec<f32>>>,
 }
 
 /// Cuts at a character boundary.
@@ -96,6 +100,11 @@ impl Query {
         (query.named, query.only_names) = listed(list, names, docs);
         query.text = text;
         query
+    }
+
+    /// An encoder's vector of the text, once it was asked for.
+    pub(crate) fn whole(&self) -> Option<&[f32]> {
+        self.encoded.get()?.first().map(Vec::as_slice)
     }
 
     /// Whether it asks for nothing.

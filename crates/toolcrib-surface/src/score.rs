@@ -7,8 +7,8 @@
 
 use toolcrib_vectors::Vector;
 
+use crate::encoded::Encoded;
 use crate::index::ToolIndex;
-use crate::meaning::Meaning;
 use crate::query::{Query, Terms, clauses, terms};
 
 /// Tools whose clauses' meaning is compared; the rest are too far from the whole.
@@ -90,9 +90,7 @@ impl ToolIndex {
         for score in &mut scores {
             *score *= sure / top;
         }
-        if let Some(meaning) = &self.meaning {
-            self.add_meaning(meaning, &query.text, &parts, &mut scores);
-        }
+        self.add_meaning(query, &parts, &mut scores);
         self.add_source(&query.text, &mut scores);
         scores
     }
@@ -129,45 +127,86 @@ impl ToolIndex {
     }
 
     /// Blends similarity of meaning into `scores`, which are 0 to 1.
-    fn add_meaning(&self, meaning: &Meaning, text: &str, parts: &[&str], scores: &mut [f32]) {
-        let Some(whole) = meaning.embed(text) else {
-            return;
-        };
-        let weights = &self.weights;
-        let mut near = Vec::new();
-        meaning.scores(&whole, &mut near);
-        let spread = Spread::of(&near, weights.spread);
-        for (score, near) in scores.iter_mut().zip(&near) {
-            let near = spread.apply(*near);
-            *score = weights.lexical * *score + (1.0 - weights.lexical) * near;
-        }
-        let parts: Vec<Vector> = parts
-            .iter()
-            .filter_map(|part| meaning.embed(part))
+    fn add_meaning(&self, query: &Query, parts: &[&str], scores: &mut [f32]) {
+        let views: Vec<View<'_>> = self
+            .by_encoder(query, parts)
+            .into_iter()
+            .chain(self.by_table(query, parts))
             .collect();
-        if parts.is_empty() {
+        if views.is_empty() {
+            return;
+        }
+        let meanings: f32 = views.iter().map(|view| view.share).sum();
+        for score in &mut *scores {
+            *score *= 1.0 - meanings;
+        }
+        let spreads: Vec<Spread> = views
+            .iter()
+            .map(|view| Spread::of(&view.near, view.spread))
+            .collect();
+        for (view, spread) in views.iter().zip(&spreads) {
+            for (score, near) in scores.iter_mut().zip(&view.near) {
+                *score += view.share * spread.apply(*near);
+            }
+        }
+        if views.iter().all(|view| view.parts.is_empty()) {
             return;
         }
         let candidates = self.top(scores, CLAUSE_CANDIDATES);
-        let mut most = vec![0f32; candidates.len()];
-        let mut near = vec![0f32; candidates.len()];
-        for part in &parts {
-            for (near, &doc) in near.iter_mut().zip(&candidates) {
-                *near = meaning.similarity(doc, part);
-            }
-            // The whole's mean and deviation stand in for the clause's own.
-            let best = near.iter().copied().fold(f32::MIN, f32::max);
-            let spread = Spread { best, ..spread }.with(weights.spread);
-            for (most, near) in most.iter_mut().zip(&near) {
-                *most = most.max(spread.apply(*near));
-            }
+        for (view, spread) in views.iter().zip(spreads) {
+            view.add_clauses(spread, &candidates, scores);
         }
-        let share =
-            (1.0 - weights.lexical) * weights.clause_meaning / (1.0 + weights.clause_meaning);
-        for (&doc, most) in candidates.iter().zip(most) {
-            let whole = spread.apply(meaning.similarity(doc, &whole));
-            scores[doc] += share * (most - whole);
-        }
+    }
+
+    /// How near the tools are by the static table, unless it knows no word of the query.
+    fn by_table<'a>(&'a self, query: &Query, parts: &[&str]) -> Option<View<'a>> {
+        let meaning = self.meaning.as_ref()?;
+        let whole = meaning.embed(&query.text)?;
+        let mut near = Vec::new();
+        meaning.scores(&whole, &mut near);
+        let parts = parts.iter().filter_map(|part| meaning.embed(part));
+        let near_part =
+            |part: Vector| -> NearPart<'a> { Box::new(move |doc| meaning.similarity(doc, &part)) };
+        let weights = &self.weights;
+        Some(View {
+            share: match self.encoded {
+                Some(_) => weights.encoded.table,
+                None => 1.0 - weights.lexical,
+            },
+            clause: weights.clause_meaning,
+            spread: weights.spread,
+            parts: parts.map(near_part).collect(),
+            near,
+        })
+    }
+
+    /// How near the tools are by the sentence encoder, if there is one.
+    fn by_encoder<'a>(&'a self, query: &Query, parts: &[&str]) -> Option<View<'a>> {
+        let encoded = self.encoded.as_ref()?;
+        let vectors = self.encode(encoded, query, parts);
+        let (whole, parts) = vectors.split_first()?;
+        let near_part = |part: &Vec<f32>| -> NearPart<'a> {
+            let part = part.clone();
+            Box::new(move |doc| encoded.similarity(doc, &part))
+        };
+        let weights = &self.weights.encoded;
+        Some(View {
+            share: 1.0 - weights.lexical - weights.table,
+            clause: weights.clause,
+            spread: weights.spread,
+            near: encoded.scores(whole),
+            parts: parts.iter().map(near_part).collect(),
+        })
+    }
+
+    /// The encoder's vectors of a query and its clauses, made once.
+    fn encode<'q>(&self, encoded: &Encoded, query: &'q Query, parts: &[&str]) -> &'q [Vec<f32>] {
+        query.encoded.get_or_init(|| {
+            let texts: Vec<&str> = std::iter::once(&*query.text)
+                .chain(parts.iter().copied())
+                .collect();
+            encoded.encode(&texts)
+        })
     }
 
     fn add_source(&self, text: &str, scores: &mut [f32]) {
@@ -198,6 +237,48 @@ impl ToolIndex {
         }
         all.sort_unstable_by(order);
         all.into_iter().map(|(_, _, doc)| doc as usize).collect()
+    }
+}
+
+/// The nearness of a tool to one clause.
+type NearPart<'a> = Box<dyn Fn(usize) -> f32 + 'a>;
+
+/// What one kind of vectors says of a query.
+struct View<'a> {
+    /// Its share in the blend.
+    share: f32,
+    /// Weight of the best clause beside the whole.
+    clause: f32,
+    /// See [`crate::Weights::spread`].
+    spread: f32,
+    /// Every tool's nearness to the whole query.
+    near: Vec<f32>,
+    parts: Vec<NearPart<'a>>,
+}
+
+impl View<'_> {
+    /// Moves the candidates' scores from the whole query's nearness towards that of their best clause.
+    fn add_clauses(&self, spread: Spread, candidates: &[usize], scores: &mut [f32]) {
+        if self.parts.is_empty() {
+            return;
+        }
+        let mut most = vec![0f32; candidates.len()];
+        let mut near = vec![0f32; candidates.len()];
+        for part in &self.parts {
+            for (near, &doc) in near.iter_mut().zip(candidates) {
+                *near = part(doc);
+            }
+            // The whole's mean and deviation stand in for the clause's own.
+            let best = near.iter().copied().fold(f32::MIN, f32::max);
+            let spread = Spread { best, ..spread }.with(self.spread);
+            for (most, near) in most.iter_mut().zip(&near) {
+                *most = most.max(spread.apply(*near));
+            }
+        }
+        let share = self.share * self.clause / (1.0 + self.clause);
+        for (&doc, most) in candidates.iter().zip(most) {
+            scores[doc] += share * (most - spread.apply(self.near[doc]));
+        }
     }
 }
 

@@ -46,6 +46,30 @@ pub struct Weights {
     pub evidence: [f32; 2],
     /// Evidence below which nothing fits a query that is not long.
     pub refuse: f32,
+    /// What is different where there is a sentence encoder.
+    pub encoded: EncodedWeights,
+}
+
+/// Weights of a ranking with a sentence encoder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EncodedWeights {
+    /// Share of words in the blend.
+    pub lexical: f32,
+    /// Share of the static table in the blend; the rest is the encoder's.
+    pub table: f32,
+    /// Weight of the best clause's meaning beside that of the whole query.
+    pub clause: f32,
+    /// Whether similarities are spread by their best (1) or their deviation (0).
+    pub spread: f32,
+    /// Share of the longer text in a tool's vector.
+    pub long_text: f32,
+    /// Share of the source in a tool's vector, where the source is described.
+    pub source_text: f32,
+    /// Weights, beside the similarity, of covered words, known words, a named source and
+    /// how far the nearest tool stands out.
+    pub evidence: [f32; 4],
+    /// Evidence below which nothing fits a query that is not long.
+    pub refuse: f32,
 }
 
 impl Default for Weights {
@@ -71,6 +95,16 @@ impl Default for Weights {
             cut: 0.55,
             evidence: [0.9, 0.1],
             refuse: 0.58,
+            encoded: EncodedWeights {
+                lexical: 0.4,
+                table: 0.15,
+                clause: 2.0,
+                spread: 0.5,
+                long_text: 0.5,
+                source_text: 0.2,
+                evidence: [1.0, 0.1, 0.4, 2.0],
+                refuse: 0.79,
+            },
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::PlaceArgs;
+use super::{EncoderArgs, PlaceArgs};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = IMPORT_HELP)]
@@ -53,6 +53,8 @@ pub(crate) struct ServeArgs {
     /// Read the servers from this file alone, toolcrib.toml or a client's mcp.json
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) encoder: EncoderArgs,
     /// Hold back tools whose definitions changed since they were first seen
     #[arg(long)]
     pub(crate) pin: bool,

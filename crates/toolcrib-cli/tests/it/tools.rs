@@ -431,4 +431,22 @@ fn files_that_are_no_tools_are_named() {
         assert_eq!(ran.code, Some(1), "{}", ran.stderr);
         assert!(ran.complaint().contains(&path), "{}", ran.stderr);
     }
+/// Without the feature the flag says how to get it; with it, the file that is wrong.
+#[test]
+fn an_encoder_that_cannot_be_used_says_why() {
+    let world = World::sample();
+    let tools = with_tools(&world);
+    let nowhere = world.home().join("no-weights").display().to_string();
+    let search = ["tools", "--tools", &tools, "--search", "rain", "--encoder"];
+    let ran = world.run(&[&search[..], &[&nowhere]].concat());
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    let wanted = if cfg!(feature = "encoder") {
+        "no-weights/config.json"
+    } else {
+        "--features encoder"
+    };
+    assert!(ran.complaint().contains(wanted), "{}", ran.stderr);
+    // An empty name switches a configured one off.
+    let ran = world.run(&[&search[..], &[""]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }

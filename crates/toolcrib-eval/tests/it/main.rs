@@ -49,6 +49,7 @@ fn reports(rankers: Vec<RankerKind>, half: Option<u8>) -> Result<Vec<Report>, Ev
         negatives: Some(&negatives),
         half,
         rankers,
+        encoder: None,
     }))
 }
 

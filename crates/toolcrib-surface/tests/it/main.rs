@@ -1,5 +1,6 @@
 //! Ranking as its callers see it.
 #![allow(clippy::unwrap_used)]
+mod encoded;
 mod meaning;
 mod names;
 mod robust;
