@@ -100,7 +100,7 @@ pub(crate) struct AskArgs {
     pub(crate) rounds: Option<u32>,
 
     /// Most tokens of the whole run, prompts and replies together
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
 
     /// Most US dollars of the whole run, as far as the provider reports them

@@ -17,6 +17,7 @@ use crate::support::*;
 struct Seen {
     spans: Vec<(&'static str, Option<u64>, BTreeMap<&'static str, String>)>,
     entered: Vec<u64>,
+    lines: Vec<BTreeMap<&'static str, String>>,
 }
 
 #[derive(Clone, Default)]
@@ -55,7 +56,11 @@ impl Subscriber for Watch {
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
-    fn event(&self, _: &Event<'_>) {}
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = BTreeMap::new();
+        event.record(&mut Into(&mut fields));
+        self.0.lock().unwrap().lines.push(fields);
+    }
 
     fn enter(&self, span: &Id) {
         self.0.lock().unwrap().entered.push(span.into_u64());
@@ -194,4 +199,35 @@ fn p37_a_cancelled_run_says_so_in_each_span_it_cuts_short() {
     let seen = watch.0.lock().unwrap();
     assert_eq!(fields(&seen, 0)["error.type"], "cancelled");
     assert_eq!(fields(&seen, 1)["error.type"], "cancelled");
+}
+
+#[test]
+fn l32_a_turn_is_one_log_line_with_its_round_calls_size_and_time() {
+    let secret = "sk-proj-Zx81Qm27Ab93Lk55Vw02Tn46";
+    let watch = watched(async {
+        let model = model([look(), Turn::text(format!("It is {secret}.\nYes."))]);
+        let agent = agent(&model).budget(toolcrib_agent::Budget::rounds(2));
+        let outcome = agent.build().unwrap().run(secret).await;
+        assert!(outcome.answer().is_some());
+    });
+    let seen = watch.0.lock().unwrap();
+    let of = |message: &str| -> Vec<_> {
+        let lines = seen.lines.iter();
+        lines.filter(|line| line["message"] == message).collect()
+    };
+    let turns = of("model turn");
+    assert_eq!(turns.len(), 2);
+    let shown = |line: &BTreeMap<&'static str, String>| {
+        ["round", "rounds", "last", "calls", "answer_bytes"].map(|name| line[name].clone())
+    };
+    assert_eq!(shown(turns[0]), ["1", "2", "false", "1", "0"]);
+    assert_eq!(shown(turns[1]), ["2", "2", "true", "0", "22"]);
+    assert!(turns.iter().all(|line| line["ms"].parse::<u64>().is_ok()));
+    let calls = of("tool call");
+    assert_eq!(calls.len(), 1);
+    for name in ["arguments", "result", "bytes", "truncated", "ms"] {
+        assert!(calls[0].contains_key(name), "{name}");
+    }
+    let all = format!("{:?}", seen.lines);
+    assert!(!all.contains(secret) && !all.contains("\\n"), "{all}");
 }

@@ -333,7 +333,7 @@ async fn p14_cancelled_at_any_point_the_transcript_is_whole_and_the_next_prompt_
 
 /// A process that died after any row of its session.
 #[tokio::test]
-async fn p15_resumed_from_any_row_the_history_is_whole_and_no_tool_runs_twice() {
+async fn p15_s57_resumed_from_any_row_the_history_is_whole_and_no_tool_runs_twice() {
     let dir = tempfile::tempdir().unwrap();
     let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
     let server = ByteServer::start([
