@@ -27,6 +27,7 @@ pub struct Agent {
     pub(crate) inventory: Option<Arc<Inventory>>,
     reader: Option<Arc<Reader>>,
     pub(crate) budget: Budget,
+    pub(crate) name: Option<Str>,
     pub(crate) max_output_tokens: Option<u64>,
     pub(crate) session: Option<SessionLog>,
     /// Of the plan that the session knows of.
@@ -76,6 +77,7 @@ pub struct AgentBuilder {
     visibility: Visibility,
     limits: DispatchLimits,
     system: String,
+    name: Option<Str>,
     budget: Budget,
     max_output_tokens: Option<u64>,
     session: Option<SessionLog>,
@@ -98,6 +100,7 @@ impl Agent {
             visibility: Visibility::default(),
             limits: DispatchLimits::default(),
             system: String::new(),
+            name: None,
             budget: Budget::default(),
             max_output_tokens: None,
             session: None,
@@ -125,7 +128,8 @@ impl Agent {
 
     /// A run that is about to ask `prompt` after what was said in `history`. A call
     /// there without its result, as a crash leaves it, gets an error result.
-    /// `format` is that of the answer's type.
+    /// Secrets in the prompt are replaced: neither the model nor the session reads
+    /// them. `format` is that of the answer's type.
     pub fn begin(&self, history: History, prompt: &str, format: Option<&Str>) -> Run {
         self.begin_from(history, SurfaceState::default(), prompt, format)
     }
@@ -141,6 +145,7 @@ impl Agent {
         format: Option<&Str>,
     ) -> Run {
         let history = repair(&history).map_or(history, |repaired| repaired.history);
+        let prompt = &*self.dispatcher.redactor().text(prompt);
         let question = Message::user(words::prompt(prompt, format.map(|f| &**f)));
         let rules = Rules {
             tools: !self.plan.tools().is_empty(),
@@ -233,6 +238,12 @@ impl AgentBuilder {
         self
     }
 
+    /// What spans call it: `invoke_agent {name}`. Nameless by default; no model reads it.
+    pub fn name(mut self, name: impl Into<Str>) -> AgentBuilder {
+        self.name = Some(name.into());
+        self
+    }
+
     /// Limits of each run.
     pub fn budget(mut self, budget: Budget) -> AgentBuilder {
         self.budget = budget;
@@ -259,7 +270,7 @@ impl AgentBuilder {
         self
     }
 
-    /// What is kept out of results, replies, the session and the log. By default the
+    /// What is kept out of prompts, results, replies, the session and the log. By default the
     /// usual forms of keys and the values of the usual key variables.
     pub fn redact(mut self, redactor: Redactor) -> AgentBuilder {
         self.redactor = Some(redactor);
@@ -348,6 +359,7 @@ impl AgentBuilder {
             reader: self.reader,
             model: self.model,
             budget: self.budget,
+            name: self.name,
             max_output_tokens: self.max_output_tokens,
             session: self.session,
             plan_logged: Mutex::new(None),

@@ -5,26 +5,25 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcrib_core::{
-    CancellationToken, Content, Cost, Effect, ModelError, ModelErrorKind, Price, Reply, ReplyEvent,
-    Request, Str, ToolErrorKind, TurnPlan, Usage,
+    CancellationToken, Content, Cost, Effect, ModelError, Price, Reply, ReplyEvent, Request, Str,
+    ToolErrorKind, TurnPlan, Usage,
 };
 use toolcrib_dispatch::{CallOutcome, DispatchEvent, Dispatcher, Prepared, RunContext};
 use toolcrib_session::Row;
 use tracing::Instrument;
-use tracing::field::Empty;
 
 use crate::agent::prefix_bytes;
 use crate::journal::Journal;
 use crate::run::STOP;
 use crate::{
-    Agent, Answer, CallResult, Event, Limit, ModelCall, Outcome, OutcomeKind, PlannedCall, Run,
-    RunError, Step,
+    Agent, Answer, CallResult, Event, Limit, ModelCall, Outcome, PlannedCall, Run, RunError, Step,
 };
 
 mod compact;
 mod finish;
 mod loads;
 mod shown;
+mod spans;
 mod watch;
 
 use loads::{Direct, Loads};
@@ -85,22 +84,15 @@ impl<'a> Driver<'a> {
     }
 
     pub(crate) async fn drive<A>(mut self, answer: &Answer<A>) -> Outcome<A> {
-        let model = &self.agent.model.profile().id;
-        let span = tracing::info_span!(
-            "invoke_agent",
-            gen_ai.operation.name = "invoke_agent",
-            gen_ai.request.model = %model,
-            gen_ai.usage.input_tokens = Empty,
-            gen_ai.usage.output_tokens = Empty,
-            error.r#type = Empty,
-        );
+        let agent = self.agent;
+        let span = spans::invoke_agent(agent.name.as_deref(), agent.model.profile());
         let own = span.clone();
         async {
             let ended = self.all_steps(answer).await;
             let outcome = self.outcome(answer, ended).await;
-            record_usage(&own, &outcome.report().usage);
-            if outcome.kind() != OutcomeKind::Answered {
-                own.record("error.type", tracing::field::debug(outcome.kind()));
+            spans::record_usage(&own, &outcome.report().usage);
+            if let Some(class) = spans::ending(outcome.kind()) {
+                spans::record_error(&own, class);
             }
             outcome
         }
@@ -172,33 +164,24 @@ impl<'a> Driver<'a> {
             extra: call.extra,
         });
         let began = Instant::now();
-        let model = &agent.model.profile().id;
-        let span = tracing::info_span!(
-            "chat",
-            otel.name = Empty,
-            gen_ai.operation.name = "chat",
-            gen_ai.request.model = %model,
-            gen_ai.response.finish_reasons = Empty,
-            gen_ai.usage.input_tokens = Empty,
-            gen_ai.usage.output_tokens = Empty,
-            error.r#type = Empty,
-        );
-        if !span.is_disabled() {
-            span.record("otel.name", format!("chat {model}"));
-        }
+        let span = spans::chat(agent.model.profile());
         let waited = self.wait_for_model(&call).instrument(span.clone()).await;
         let ms = millis(began.elapsed());
         match waited {
-            Waited::Cancelled => self.run.cancelled(),
-            Waited::Late => self.run.stopped(Limit::WallTime),
+            Waited::Cancelled => {
+                spans::record_error(&span, "cancelled");
+                self.run.cancelled();
+            }
+            Waited::Late => {
+                spans::record_error(&span, "timeout");
+                self.run.stopped(Limit::WallTime);
+            }
             Waited::Replied(Err(error)) => {
-                if !span.is_disabled() {
-                    span.record("error.type", tracing::field::debug(&error.kind));
-                }
+                spans::record_error(&span, spans::class(&error.kind));
                 tracing::info!(round = call.round, ms, error = %error, "model turn failed");
-                let overflow = matches!(error.kind, ModelErrorKind::ContextOverflow { .. });
-                if overflow && !self.unfinished.trim().is_empty() {
+                if !self.unfinished.trim().is_empty() {
                     // Asked again it would say the same once more.
+                    self.run.request_lost(&error);
                     self.run.failed(error.message.as_str());
                     return Err(RunError::Model(error));
                 }
@@ -221,13 +204,7 @@ impl<'a> Driver<'a> {
                 self.unfinished.clear();
                 shown::clean(&mut reply, agent.dispatcher.redactor());
                 self.price(&mut reply);
-                record_usage(&span, &reply.usage);
-                if !span.is_disabled() {
-                    span.record(
-                        "gen_ai.response.finish_reasons",
-                        tracing::field::debug(&reply.finish),
-                    );
-                }
+                spans::record_reply(&span, &reply);
                 let calls = reply.message.calls().count();
                 let text_bytes = text_bytes(&reply);
                 tracing::info!(
@@ -273,7 +250,11 @@ impl<'a> Driver<'a> {
         let Some(inbox) = &self.agent.inbox else {
             return;
         };
-        while let Some(text) = inbox.take_if(|text| self.run.say(vec![Content::text(text)])) {
+        let redactor = self.agent.dispatcher.redactor();
+        let clean = |text: &str| Str::from(&*redactor.text(text));
+        while let Some(text) = inbox.take_if(|text| self.run.say(vec![Content::text(clean(&text))]))
+        {
+            let text = clean(&text);
             self.emit(|_| Event::MessageTaken { text });
         }
     }
@@ -473,16 +454,4 @@ fn text_bytes(reply: &Reply) -> u64 {
         _ => 0,
     });
     bytes.sum()
-}
-
-fn record_usage(span: &tracing::Span, usage: &Usage) {
-    if span.is_disabled() {
-        return;
-    }
-    if let Some(tokens) = usage.input {
-        span.record("gen_ai.usage.input_tokens", tokens);
-    }
-    if let Some(tokens) = usage.output {
-        span.record("gen_ai.usage.output_tokens", tokens);
-    }
 }

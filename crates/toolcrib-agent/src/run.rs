@@ -81,6 +81,9 @@ pub struct Run {
     finale: bool,
     /// The other way of asking for the last round was tried.
     swapped: bool,
+    /// The request under way is the second one for its reply.
+    #[serde(default)]
+    reasked: bool,
     silent: u8,
     rejection: Option<Rejection>,
     finish: Option<Finish>,
@@ -165,6 +168,7 @@ impl Run {
             budget,
             finale: false,
             swapped: false,
+            reasked: false,
             silent: 0,
             rejection: None,
             finish: None,
@@ -317,6 +321,7 @@ impl Run {
             usage,
             cost,
         } = reply;
+        self.reasked = false;
         let sent = self.rules.prefix_bytes + self.bytes;
         let received = transcript::assistant_size(&message);
         self.tally.add(&usage, cost.as_ref(), sent, received);
@@ -368,11 +373,30 @@ impl Run {
         {
             return Ok(());
         }
-        if !nothing_sent(&error.kind) {
-            self.tally.add_unknown_cost();
+        self.request_lost(error);
+        if self.asked_again(&error.kind) {
+            return Ok(());
         }
         self.over(End::Failed(error.message.as_str().into()));
         Ok(())
+    }
+
+    /// Whether a reply that nobody saw is asked for once more: a stream that stalled or
+    /// broke off, and, with a word on it, one that its own server could not use.
+    fn asked_again(&mut self, kind: &ModelErrorKind) -> bool {
+        if self.reasked {
+            return false;
+        }
+        match kind {
+            ModelErrorKind::Idle | ModelErrorKind::Interrupted => {}
+            ModelErrorKind::ModelFault => {
+                let told = words::unusable_reply(self.offers_tools());
+                self.push(Message::user(told));
+            }
+            _ => return false,
+        }
+        self.reasked = true;
+        true
     }
 
     /// Whether a limit is reached that allows no further request.
@@ -388,8 +412,8 @@ impl Run {
             .add(&reply.usage, reply.cost.as_ref(), sent, received);
     }
 
-    /// Takes the news that there is no summary.
-    pub(crate) fn summary_failed(&mut self, error: &ModelError) {
+    /// Counts a request that gave no reply.
+    pub(crate) fn request_lost(&mut self, error: &ModelError) {
         if !nothing_sent(&error.kind) {
             self.tally.add_unknown_cost();
         }

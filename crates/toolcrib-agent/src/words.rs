@@ -126,6 +126,18 @@ pub(crate) fn again(error: &str, format: Option<&str>, tools: bool) -> String {
     text
 }
 
+/// What the model is told after a reply that its own server could not use.
+pub(crate) fn unusable_reply(tools: bool) -> String {
+    let how = if tools {
+        "call tools through the interface with arguments that are one JSON object, or answer in plain text"
+    } else {
+        "answer in plain text"
+    };
+    format!(
+        "[Your last reply could not be read by the server and is lost. Write it anew and shorter: {how}.]"
+    )
+}
+
 /// Why markup is no answer.
 pub(crate) fn markup(found: &str, tools: bool, plain: bool) -> String {
     let how = if tools {

@@ -104,7 +104,7 @@ pub(crate) struct AskArgs {
     pub(crate) rounds: Option<u32>,
 
     /// Most tokens of the whole run, prompts and replies together
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
 
     /// Most US dollars of the whole run, as far as the provider reports them
@@ -189,9 +189,6 @@ pub(crate) struct ToolsArgs {
     /// Tools as JSON Lines or tools/list answers
     #[arg(long, required = true, num_args = 1.., value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tools: Vec<PathBuf>,
-    /// Count what they cost, which is done unless something else is asked for
-    #[arg(long, conflicts_with_all = ["search", "render"])]
-    pub(crate) cost: bool,
     /// Search the tools instead of counting them
     #[arg(long, value_name = "QUERY")]
     pub(crate) search: Option<String>,

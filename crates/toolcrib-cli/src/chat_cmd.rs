@@ -7,7 +7,8 @@ mod stream;
 use std::sync::Arc;
 
 use toolcrib_agent::{Agent, Outcome, Sink};
-use toolcrib_core::{CancellationToken, Cost, History, Model, Registry, Usage, Visibility};
+use toolcrib_core::{Cost, History, Model, Registry, Usage};
+use toolcrib_dispatch::Redactor;
 use toolcrib_graph::Lookup;
 use toolcrib_session::{Session, SessionLog};
 use toolcrib_surface::{SharedEncoder, SurfaceState};
@@ -17,9 +18,9 @@ use crate::ask::{self, spent};
 use crate::exit::{CliError, Status};
 use crate::place::Workspace;
 use crate::session_cmd;
-use crate::signals::Signals;
+use crate::signals::Doorman;
 use crate::terminal::{print, say};
-use crate::{approve, encoder, model, snapshot};
+use crate::{encoder, model, snapshot};
 
 use command::{COMMANDS, Line};
 use input::{Input, Read};
@@ -42,11 +43,9 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
     )?;
     let loaded = snapshot::load(&workspace)?;
     let registry = Arc::new(ask::registry(&loaded.lookup, &ask.tools, ask.quiet)?);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::failed(format!("cannot start: {error}")))?;
-    let mut input = Input::open(workspace.places.state.as_deref());
+    let runtime = model::runtime()?;
+    let redactor = ask::redactor(&workspace)?;
+    let mut input = Input::open(workspace.places.state.as_deref(), redactor.clone());
     if input.is_editor() && !ask.quiet {
         say(&format!(
             "{} answers about {}; /help shows the commands",
@@ -66,6 +65,8 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
         agent: None,
         history: History::new(),
         surface: SurfaceState::default(),
+        redactor,
+        doorman: Doorman::stand(input.restorer())?,
         usage: Usage::default(),
         cost: None,
         last: Status::Success,
@@ -115,6 +116,8 @@ struct Chat<'a> {
     agent: Option<Arc<Agent>>,
     history: History,
     surface: SurfaceState,
+    redactor: Redactor,
+    doorman: Doorman,
     usage: Usage,
     cost: Option<Cost>,
     last: Status,
@@ -177,22 +180,15 @@ impl Chat<'_> {
         if let Some(agent) = &self.agent {
             return Ok(Arc::clone(agent));
         }
-        let approver = approve::approver(self.args, self.workspace, &self.registry)?;
-        let mut builder = Agent::builder(Arc::clone(&self.model))
-            .tools(Arc::clone(&self.registry))
-            .visibility(Visibility {
-                mode: approve::mode(self.args),
-                ..Visibility::default()
-            })
-            .approver(approver)
-            .surface(encoder::policy(self.encoder.as_ref()))
-            .system(ask::SYSTEM)
-            .budget(ask::budget(self.args, self.workspace)?)
-            .sink(Arc::clone(&self.stream) as Arc<dyn Sink>);
-        if let Some(log) = &self.session {
-            builder = builder.session(log.clone());
-        }
-        let agent = Arc::new(builder.build().map_err(CliError::failed)?);
+        let agent = Arc::new(ask::agent(ask::Parts {
+            args: self.args,
+            workspace: self.workspace,
+            model: Arc::clone(&self.model),
+            registry: Arc::clone(&self.registry),
+            encoder: self.encoder.clone(),
+            sink: Arc::clone(&self.stream) as Arc<dyn Sink>,
+            session: self.session.clone(),
+        })?);
         self.agent = Some(Arc::clone(&agent));
         Ok(agent)
     }
@@ -204,6 +200,7 @@ impl Chat<'_> {
     }
 
     async fn say(&mut self, text: &str) -> Result<(), CliError> {
+        ask::warn_of_secrets(&self.redactor, text, self.args.quiet);
         if self.session.is_none() {
             let log = ask::session(self.args, self.workspace, &*self.model, text)?;
             if log.is_some() {
@@ -211,7 +208,6 @@ impl Chat<'_> {
             }
         }
         self.stream.begin();
-        let cancel = CancellationToken::new();
         let agent = self.agent()?;
         let answer = ask::answer(Arc::clone(&self.lookup));
         let run = agent.begin_from(
@@ -220,16 +216,9 @@ impl Chat<'_> {
             text,
             answer.format(),
         );
-        let stop = cancel.clone();
-        let mut signals = Signals::listen();
-        let interrupt = tokio::spawn(async move {
-            signals.next().await;
-            stop.cancel();
-            signals.next().await;
-            std::process::exit(130);
-        });
-        let outcome = agent.drive_until(run, &answer, &cancel).await;
-        interrupt.abort();
+        let busy = self.doorman.busy();
+        let outcome = agent.drive_until(run, &answer, busy.token()).await;
+        drop(busy);
         if let Outcome::Answered { answer, .. } = &outcome {
             for fault in answer.faults() {
                 say(&format!("  unverified: {fault}"));

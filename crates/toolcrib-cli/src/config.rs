@@ -18,19 +18,22 @@ pub(crate) struct Config {
     pub(crate) max_tokens: Option<u64>,
     pub(crate) max_cost: Option<f64>,
     pub(crate) max_time: Option<Duration>,
+    /// Where spans go, without the path of a signal. Of the user's own file alone.
+    pub(crate) otlp_endpoint: Option<String>,
     /// Directories that are not part of the repository's source, such as output.
     pub(crate) exclude: Vec<String>,
     /// Directory of a sentence encoder for the tool search, made absolute.
     pub(crate) encoder: Option<PathBuf>,
 }
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "model",
     "encoder",
     "rounds",
     "max_tokens",
     "max_cost",
     "max_time",
+    "otlp_endpoint",
     "exclude",
     "mcp",
 ];
@@ -119,6 +122,14 @@ impl Config {
                         .and_then(|text| crate::args::duration(text).ok());
                     config.max_time = Some(time.ok_or_else(|| wrong("a time such as \"5m\""))?);
                 }
+                "otlp_endpoint" => {
+                    let text = value.as_str().map(str::trim);
+                    let http =
+                        |text: &&str| text.starts_with("http://") || text.starts_with("https://");
+                    let text = text.filter(http);
+                    let wanted = "an address such as \"http://127.0.0.1:4318\"";
+                    config.otlp_endpoint = Some(text.ok_or_else(|| wrong(wanted))?.to_owned());
+                }
                 "exclude" => {
                     let list = value.as_array().and_then(|items| strings(items));
                     let list = list.ok_or_else(|| wrong("a list of directories and files"))?;
@@ -161,6 +172,7 @@ impl Config {
         self.max_cost = over.max_cost.or(self.max_cost);
         self.max_time = over.max_time.or(self.max_time);
         self.encoder = over.encoder.or(self.encoder);
+        self.otlp_endpoint = over.otlp_endpoint.or(self.otlp_endpoint);
         self.exclude.extend(over.exclude);
         self
     }
@@ -230,6 +242,7 @@ mod tests {
         insta::assert_snapshot!(error("rouns = 3"), @"toolcrib.toml: unknown key `rouns`; did you mean `rounds`?");
         insta::assert_snapshot!(error("rounds = 0"), @"toolcrib.toml: `rounds` must be a whole number above 0, not 0");
         insta::assert_snapshot!(error("rounds = \"3\""), @r#"toolcrib.toml: `rounds` must be a whole number above 0, not "3""#);
+        insta::assert_snapshot!(error("otlp_endpoint = 'here'"), @r#"toolcrib.toml: `otlp_endpoint` must be an address such as "http://127.0.0.1:4318", not "here""#);
         insta::assert_snapshot!(error("max_time = \"soon\""), @r#"toolcrib.toml: `max_time` must be a time such as "5m", not "soon""#);
         assert!(error("rounds = ").starts_with("toolcrib.toml: "));
     }

@@ -4,9 +4,10 @@
 //! answers on standard output; another exit status than 0 is a failure. It runs in
 //! a process group of its own, which is gone when the call is over.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use toolcrib_core::{
@@ -144,7 +145,7 @@ async fn run(
     let mut child = command
         .spawn()
         .map_err(|error| ToolError::failed(format!("cannot start `{program}`: {error}")))?;
-    let group = Group(child.id());
+    let group = Group::of(child.id());
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let feed = async {
         if let Some(mut stdin) = stdin {
@@ -190,17 +191,43 @@ async fn kept(stream: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
+/// Groups that run now.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Ends all that runs for a tool, for a process that ends without waiting for it.
+pub(crate) fn end_all() {
+    let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    running.iter().copied().for_each(end);
+}
+
 /// Ends a process group when it goes out of scope, so that no grandchild outlives
 /// the call, however the call ends.
 struct Group(Option<u32>);
 
+impl Group {
+    fn of(leader: Option<u32>) -> Group {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.extend(leader);
+        Group(leader)
+    }
+}
+
 impl Drop for Group {
     fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(leader) = self.0.and_then(|id| i32::try_from(id).ok())
-            && let Some(leader) = rustix::process::Pid::from_raw(leader)
-        {
-            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        if let Some(leader) = self.0 {
+            let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+            running.remove(&leader);
+            end(leader);
         }
+    }
+}
+
+#[cfg_attr(not(unix), allow(unused_variables))]
+fn end(leader: u32) {
+    #[cfg(unix)]
+    if let Some(leader) = i32::try_from(leader).ok()
+        && let Some(leader) = rustix::process::Pid::from_raw(leader)
+    {
+        let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
     }
 }

@@ -25,6 +25,7 @@ mod serve_cmd;
 mod session_cmd;
 mod signals;
 mod snapshot;
+mod telemetry;
 mod terminal;
 mod tools_cmd;
 mod trust;
@@ -46,14 +47,16 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let cli = Cli::parse();
-    log_to_stderr();
-    match panics::guarded(|| run(&cli.command)) {
+    let telemetry = telemetry::start();
+    let code = match panics::guarded(|| run(&cli.command)) {
         Ok(status) => status.into(),
         Err(error) => {
             terminal::say(&format!("toolcrib: {error}"));
             error.code()
         }
-    }
+    };
+    telemetry.finish();
+    code
 }
 
 fn run(command: &Command) -> Result<Status, CliError> {
@@ -77,16 +80,5 @@ fn run(command: &Command) -> Result<Status, CliError> {
             terminal::print(&String::from_utf8_lossy(&script));
             Ok(Status::Success)
         }
-    }
-}
-
-/// Logs only when `TOOLCRIB_LOG` asks for them, as in `TOOLCRIB_LOG=debug`.
-fn log_to_stderr() {
-    use tracing_subscriber::EnvFilter;
-    if let Ok(filter) = EnvFilter::try_from_env("TOOLCRIB_LOG") {
-        tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_writer(std::io::stderr)
-            .init();
     }
 }

@@ -45,6 +45,12 @@ impl Workspace {
             own.model = None;
             own.encoder = None;
         }
+        // Where a user's runs are told to is no matter of a repository.
+        if own.otlp_endpoint.take().is_some() && !quiet {
+            say(&format!(
+                "toolcrib: `otlp_endpoint` in {REPOSITORY_FILE} is left aside; it counts in your own configuration alone"
+            ));
+        }
         if !is_repository && !quiet {
             say(&format!(
                 "toolcrib: {} is not in a git repository; reading every file below it",

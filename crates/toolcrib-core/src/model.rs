@@ -111,6 +111,28 @@ impl ModelProfile {
             price: None,
         }
     }
+
+    /// Who serves it, for telemetry: the word before the colon of its id, or
+    /// `openai_compatible` where the id is an address.
+    pub fn provider(&self) -> &str {
+        match self.id.split_once(':') {
+            Some((_, rest)) if rest.starts_with("//") => "openai_compatible",
+            Some((provider, _)) => provider,
+            None => "unknown",
+        }
+    }
+
+    /// Its name at the one who serves it: what follows the provider, or the `#` of an
+    /// address.
+    pub fn model(&self) -> &str {
+        match self.id.split_once(':') {
+            Some((_, rest)) if rest.starts_with("//") => {
+                rest.rsplit_once('#').map_or("unknown", |(_, name)| name)
+            }
+            Some((_, name)) => name,
+            None => &self.id,
+        }
+    }
 }
 
 /// US dollars per million tokens.
@@ -202,5 +224,32 @@ impl ModelError {
     pub fn retryable(mut self, retryable: bool) -> ModelError {
         self.retryable = retryable;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_tells_provider_and_model() {
+        for (id, provider, model) in [
+            ("anthropic:claude", "anthropic", "claude"),
+            (
+                "openrouter:vendor/name:free",
+                "openrouter",
+                "vendor/name:free",
+            ),
+            ("http://127.0.0.1:80/v1#m", "openai_compatible", "m"),
+            ("http://127.0.0.1:80/v1", "openai_compatible", "unknown"),
+            ("mine", "unknown", "mine"),
+        ] {
+            let profile = ModelProfile::new(id);
+            assert_eq!(
+                (profile.provider(), profile.model()),
+                (provider, model),
+                "{id}"
+            );
+        }
     }
 }

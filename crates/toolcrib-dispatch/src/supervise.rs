@@ -18,7 +18,8 @@ use toolcrib_core::{
     CancellationToken, Content, Progress, Str, ToolContext, ToolError, ToolErrorKind, ToolOutput,
     ToolSpec,
 };
-use tracing::Instrument;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::prepared::Ready;
 use crate::{Dispatcher, Redactor};
@@ -77,7 +78,25 @@ pub(crate) async fn supervise(
     let began = Instant::now();
     let spec = ready.tool.spec();
     let limits = dispatcher.limits();
-    let ended = |finished, stop| ended(spec, finished, stop, began, dispatcher.redactor());
+    let span = tracing::info_span!(
+        "execute_tool",
+        "otel.name" = Empty,
+        "otel.kind" = "internal",
+        "otel.status_code" = Empty,
+        "gen_ai.operation.name" = "execute_tool",
+        "gen_ai.tool.name" = spec.name.as_str(),
+        "gen_ai.tool.call.id" = &*call_id,
+        "gen_ai.tool.type" = "function",
+        "error.type" = Empty,
+    );
+    if !span.is_disabled() {
+        span.record("otel.name", format!("execute_tool {}", spec.name));
+    }
+    let ended = |finished, stop| {
+        let ended = ended(spec, finished, stop, began, dispatcher.redactor());
+        record(&span, &ended);
+        ended
+    };
     let timeout = spec.timeout.unwrap_or(limits.default_timeout);
     let cancel = run.child_token();
     // Tells the call when the whole batch is dropped.
@@ -87,12 +106,7 @@ pub(crate) async fn supervise(
     cx.progress = progress;
     cx.deadline = began.checked_add(timeout);
     let (tool, arguments) = (ready.tool.clone(), ready.arguments.clone());
-    let span = tracing::info_span!(
-        "execute_tool",
-        gen_ai.tool.name = %spec.name,
-        gen_ai.tool.call.id = %call_id,
-    );
-    let work = async move { tool.call(&arguments, &cx).await }.instrument(span);
+    let work = async move { tool.call(&arguments, &cx).await }.instrument(span.clone());
     let mut task = Task(tokio::spawn(work));
     let stop = tokio::select! {
         biased;
@@ -116,12 +130,40 @@ pub(crate) async fn supervise(
     };
     match finished {
         Some(finished) => ended(finished, Some(stop)),
-        None => Ended {
-            output: Err(stop.error(spec)),
-            stopped: None,
-            elapsed: began.elapsed(),
-        },
+        None => {
+            let ended = Ended {
+                output: Err(stop.error(spec)),
+                stopped: None,
+                elapsed: began.elapsed(),
+            };
+            record(&span, &ended);
+            ended
+        }
     }
+}
+
+/// Tells a span the class of a failure, and never its text.
+fn record(span: &Span, ended: &Ended) {
+    let kind = match &ended.output {
+        Err(error) => Some(error.kind),
+        Ok(output) => {
+            let failed = output.is_error.then_some(ToolErrorKind::Failed);
+            ended.stopped.or(failed)
+        }
+    };
+    let Some(kind) = kind else { return };
+    let class = match kind {
+        ToolErrorKind::UnknownTool => "unknown_tool",
+        ToolErrorKind::BadJson => "bad_json",
+        ToolErrorKind::BadArgs => "bad_args",
+        ToolErrorKind::Denied => "denied",
+        ToolErrorKind::Timeout => "timeout",
+        ToolErrorKind::Cancelled => "cancelled",
+        ToolErrorKind::Failed => "failed",
+        _ => "_OTHER",
+    };
+    span.record("error.type", class);
+    span.record("otel.status_code", "ERROR");
 }
 
 fn ended(

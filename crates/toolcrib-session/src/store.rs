@@ -117,12 +117,12 @@ impl SessionStore {
         match fitting[..] {
             [only] => Ok(file(only)),
             [] => Err(SessionError::NoSuch {
-                said: said.to_owned(),
+                said: beginning(said),
                 dir: self.dir.clone(),
                 newest: named(&mut ids.iter()),
             }),
             _ => Err(SessionError::Ambiguous {
-                said: said.to_owned(),
+                said: beginning(said),
                 count: fitting.len(),
                 some: named(&mut fitting.into_iter()),
             }),
@@ -179,6 +179,15 @@ impl SessionStore {
         std::fs::remove_file(path).map_err(|source| SessionError::io("remove", path, source))?;
         let _ = std::fs::remove_dir_all(DiskSpill::beside(path).dir());
         Ok(())
+    }
+}
+
+/// As much of a name as an error repeats.
+fn beginning(said: &str) -> String {
+    const MOST: usize = 100;
+    match said.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &said[..at]),
+        None => said.to_owned(),
     }
 }
 

@@ -147,7 +147,8 @@ mod tests {
     /// The two texts of a tool, each read from its beginning.
     fn apart(doc: &ToolDoc, weights: &Weights, table: &Table) -> Vector {
         let (mut short, mut long) = (String::new(), String::new());
-        texts::short(doc, &mut short);
+        texts::name(doc, &mut short);
+        short.push_str(first_sentence(&doc.description));
         texts::long(doc, &mut long);
         mix(&table.embed(&short), &table.embed(&long), weights.long_text)
     }

@@ -21,13 +21,8 @@ pub(crate) fn of_source(doc: &ToolDoc) -> String {
     text
 }
 
-/// Replaces `text` by a tool's name and first sentence.
-pub(crate) fn short(doc: &ToolDoc, text: &mut String) {
-    name(doc, text);
-    text.push_str(first_sentence(&doc.description));
-}
-
-/// The same with the source's name before it, in the way an encoder reads a sentence.
+/// Replaces `text` by the names of a tool and its source and the tool's first sentence, in the way an encoder
+/// reads them.
 pub(crate) fn short_of_source(doc: &ToolDoc, text: &mut String) {
     text.clear();
     spaced(&doc.source, text);

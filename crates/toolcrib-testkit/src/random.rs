@@ -3,11 +3,11 @@
 //! Replies mix text, markup, reasoning and calls: of tools that are there, that are
 //! not, and that may not be called; with arguments that are fine, broken, no objects or
 //! huge; with ids that are missing, repeated or taken. Providers fail in every class,
-//! overflow among them. For tests of what must hold whatever a model does.
+//! overflow among them, before anything was shown and in the middle of a text. For tests of what must hold whatever a model does.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use toolcrib_core::{Block, Finish, ModelErrorKind, ToolCall};
+use toolcrib_core::{Block, Finish, ModelError, ModelErrorKind, ToolCall};
 
 use crate::scripted::Turn;
 
@@ -87,9 +87,14 @@ pub fn turn(tools: &'static [&'static str]) -> impl Strategy<Value = Turn> {
     ];
     let kind = prop::sample::select(vec![
         ModelErrorKind::BadRequest,
+        ModelErrorKind::Connect,
+        ModelErrorKind::Idle,
         ModelErrorKind::Interrupted,
-        ModelErrorKind::RateLimited,
+        ModelErrorKind::Malformed,
         ModelErrorKind::ModelFault,
+        ModelErrorKind::Quota,
+        ModelErrorKind::RateLimited,
+        ModelErrorKind::Unavailable,
     ]);
     let allowed = prop::option::of(1u64..2_000);
     let turn = prop_oneof![
@@ -97,7 +102,10 @@ pub fn turn(tools: &'static [&'static str]) -> impl Strategy<Value = Turn> {
             .prop_map(|(blocks, finish)| Turn::blocks(blocks, finish)),
         1 => Just(Turn::blocks([Block::Text("no".into())], Finish::Refusal)),
         1 => Just(Turn::blocks([Block::Text("no".into())], Finish::ContentFilter)),
-        1 => kind.prop_map(|kind| Turn::fail(kind, "failed")),
+        2 => kind.clone().prop_map(|kind| Turn::fail(kind, "failed")),
+        1 => kind.prop_map(|kind| {
+            Turn::Break("It is ".into(), ModelError::new(kind, "broke off"))
+        }),
         1 => allowed.prop_map(|allowed| {
             let kind = ModelErrorKind::ContextOverflow { needed: None, allowed };
             Turn::fail(kind, "too long")

@@ -56,11 +56,14 @@ fn scripted() -> Arc<ScriptedModel> {
     ]))
 }
 
+async fn shown() -> Result<String, Box<dyn Error>> {
+    Ok(note(scripted()).await?.into_answer().unwrap_or_default())
+}
+
 #[tokio::main(flavor = "current_thread")]
 #[allow(clippy::print_stdout)]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let outcome = note(scripted()).await?;
-    println!("{}", outcome.into_answer().unwrap_or_default());
+    println!("{}", shown().await?);
     Ok(())
 }
 
@@ -83,6 +86,16 @@ mod tests {
             last(2).contains("9 bytes written to notes/weather.md"),
             "{}",
             last(2)
+        );
+    }
+
+    #[tokio::test]
+    async fn the_page_says_what_it_prints() {
+        let page = include_str!("../../../docs/examples.md");
+        let printed = shown().await.unwrap();
+        assert!(
+            page.contains(&format!("```text\n{printed}\n```")),
+            "{printed}"
         );
     }
 }

@@ -35,6 +35,7 @@ async fn warmest(model: Arc<dyn Model>) -> Result<Outcome<f64>, Box<dyn Error>> 
 }
 
 #[tokio::main(flavor = "current_thread")]
+#[allow(clippy::print_stdout)]
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let model: Arc<dyn Model> = match &arguments[..] {
@@ -44,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => scripted(),
     };
-    report(&warmest(model).await?);
+    println!("{}", report(&warmest(model).await?));
     Ok(())
 }
 
@@ -62,14 +63,13 @@ fn scripted() -> Arc<ScriptedModel> {
     Arc::new(ScriptedModel::new(turns))
 }
 
-#[allow(clippy::print_stdout)]
-fn report(outcome: &Outcome<f64>) {
+fn report(outcome: &Outcome<f64>) -> String {
     let took = outcome.report();
-    match outcome {
-        Outcome::Answered { answer, .. } => println!("{answer} degrees"),
-        other => println!("no answer: {:?}", other.kind()),
-    }
-    println!("{} rounds, {} calls", took.rounds, took.calls);
+    let found = match outcome {
+        Outcome::Answered { answer, .. } => format!("{answer} degrees"),
+        other => format!("no answer: {:?}", other.kind()),
+    };
+    format!("{found}\n{} rounds, {} calls", took.rounds, took.calls)
 }
 
 #[cfg(test)]
@@ -87,5 +87,15 @@ mod tests {
         let outcome = warmest(Arc::new(endless)).await.unwrap();
         assert_eq!(outcome.answer(), None);
         assert!(outcome.report().rounds <= 4);
+    }
+
+    #[tokio::test]
+    async fn the_page_says_what_it_prints() {
+        let page = include_str!("../../../docs/examples.md");
+        let printed = report(&warmest(scripted()).await.unwrap());
+        assert!(
+            page.contains(&format!("```text\n{printed}\n```")),
+            "{printed}"
+        );
     }
 }

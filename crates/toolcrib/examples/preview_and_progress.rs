@@ -145,11 +145,15 @@ async fn renamed() -> Result<(String, Vec<String>), Box<dyn Error>> {
     Ok((files["a.rs"].clone(), log))
 }
 
+async fn shown() -> Result<String, Box<dyn Error>> {
+    let (text, log) = renamed().await?;
+    Ok(format!("{}\n{}", log.join("\n"), text.trim_end()))
+}
+
 #[tokio::main(flavor = "current_thread")]
 #[allow(clippy::print_stdout)]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let (text, log) = renamed().await?;
-    println!("{}\n{text}", log.join("\n"));
+    println!("{}", shown().await?);
     Ok(())
 }
 
@@ -166,5 +170,15 @@ mod tests {
             "{log:?}"
         );
         assert_eq!(log[1], "replacing 1 of 1");
+    }
+
+    #[tokio::test]
+    async fn the_page_says_what_it_prints() {
+        let page = include_str!("../../../docs/examples.md");
+        let printed = shown().await.unwrap();
+        assert!(
+            page.contains(&format!("```text\n{printed}\n```")),
+            "{printed}"
+        );
     }
 }

@@ -48,15 +48,19 @@ impl Clerk {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-#[allow(clippy::print_stdout)]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn shown() -> Result<String, Box<dyn Error>> {
     let model = ScriptedModel::new([
         Turn::calls([("stock", r#"{"item":"bolt"}"#)]),
         Turn::text("There are 12 bolts."),
     ]);
     let clerk = Clerk::new(Arc::new(model))?;
-    println!("{}", clerk.ask("How many bolts are there?").await?);
+    Ok(clerk.ask("How many bolts are there?").await?)
+}
+
+#[tokio::main(flavor = "current_thread")]
+#[allow(clippy::print_stdout)]
+async fn main() -> Result<(), Box<dyn Error>> {
+    println!("{}", shown().await?);
     Ok(())
 }
 
@@ -105,6 +109,16 @@ mod tests {
         assert!(
             reason.starts_with("no valid answer after 4 rounds"),
             "{reason}"
+        );
+    }
+
+    #[tokio::test]
+    async fn the_page_says_what_it_prints() {
+        let page = include_str!("../../../docs/examples.md");
+        let printed = shown().await.unwrap();
+        assert!(
+            page.contains(&format!("```text\n{printed}\n```")),
+            "{printed}"
         );
     }
 }

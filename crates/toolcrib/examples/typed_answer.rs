@@ -38,15 +38,19 @@ fn scripted() -> Arc<ScriptedModel> {
     ]))
 }
 
+async fn shown() -> Result<String, Box<dyn Error>> {
+    Ok(match review(scripted(), "- x\n+ y").await? {
+        Outcome::Answered { answer, report } => {
+            format!("{answer:?} after {} rounds", report.rounds)
+        }
+        other => format!("no verdict: {}", other.reason().unwrap_or_default()),
+    })
+}
+
 #[tokio::main(flavor = "current_thread")]
 #[allow(clippy::print_stdout)]
 async fn main() -> Result<(), Box<dyn Error>> {
-    match review(scripted(), "- x\n+ y").await? {
-        Outcome::Answered { answer, report } => {
-            println!("{answer:?} after {} rounds", report.rounds);
-        }
-        other => println!("no verdict: {}", other.reason().unwrap_or_default()),
-    }
+    println!("{}", shown().await?);
     Ok(())
 }
 
@@ -64,6 +68,16 @@ mod tests {
         assert!(
             again.contains("at `accept`: invalid type: string"),
             "{again}"
+        );
+    }
+
+    #[tokio::test]
+    async fn the_page_says_what_it_prints() {
+        let page = include_str!("../../../docs/examples.md");
+        let printed = shown().await.unwrap();
+        assert!(
+            page.contains(&format!("```text\n{printed}\n```")),
+            "{printed}"
         );
     }
 }

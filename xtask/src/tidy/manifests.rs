@@ -47,7 +47,10 @@ const RESERVED: &[(&str, &[&str])] = &[
         &["toolcrib-mcp", "toolcrib-gateway", "toolcrib-testkit"],
     ),
     ("reqwest", &["toolcrib-mcp", "toolcrib-models"]),
-    ("rustls", &["toolcrib-mcp", "toolcrib-models"]),
+    (
+        "rustls",
+        &["toolcrib-cli", "toolcrib-mcp", "toolcrib-models"],
+    ),
     ("clap", &["toolcrib-cli"]),
     ("clap_complete", &["toolcrib-cli"]),
     (

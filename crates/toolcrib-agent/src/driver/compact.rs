@@ -4,8 +4,9 @@
 
 use toolcrib_core::{Content, FinalRound, Finish, History, Message, Request, Str, ToolChoice};
 use toolcrib_session::Row;
+use tracing::Instrument as _;
 
-use super::{Driver, shown, until};
+use super::{Driver, shown, spans, until};
 use crate::leak::leaked_markup;
 use crate::run::compact::{bytes_of, tail, without_bodies, without_superseded};
 use crate::{Compaction, Event, RunError, words};
@@ -82,22 +83,32 @@ impl Driver<'_> {
         };
         let mut on_event = |_: toolcrib_core::ReplyEvent<'_>| {};
         let deadline = self.deadline();
+        let span = spans::chat(agent.model.profile());
+        let asked_again = agent.model.stream(request, &mut on_event);
         let replied = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Ok(None),
-            () = until(deadline) => return Ok(None),
-            replied = agent.model.stream(request, &mut on_event) => replied,
+            () = self.cancel.cancelled() => {
+                spans::record_error(&span, "cancelled");
+                return Ok(None);
+            }
+            () = until(deadline) => {
+                spans::record_error(&span, "timeout");
+                return Ok(None);
+            }
+            replied = asked_again.instrument(span.clone()) => replied,
         };
         let mut reply = match replied {
             Ok(reply) => reply,
             Err(error) => {
+                spans::record_error(&span, spans::class(&error.kind));
                 tracing::info!(%error, "the transcript could not be summarised");
-                self.run.summary_failed(&error);
+                self.run.request_lost(&error);
                 return Ok(None);
             }
         };
         shown::clean(&mut reply, agent.dispatcher.redactor());
         self.price(&mut reply);
+        spans::record_reply(&span, &reply);
         self.run.summary_cost(&reply, bytes_of(&asked));
         let round = self.run.tally().rounds;
         let (usage, cost) = (reply.usage.clone(), reply.cost);

@@ -98,6 +98,7 @@ pub(super) fn clean(reply: &mut Reply, redactor: &Redactor) {
         match block {
             Block::Text(text) => whole(text),
             Block::Call(call) => {
+                named(&mut call.id);
                 named(&mut call.name);
                 named(&mut call.arguments);
                 raw(&mut call.extra);

@@ -4,7 +4,7 @@ use super::*;
 
 /// One of each, so that a changed form shows.
 #[test]
-fn the_json_of_each_event() {
+fn l31_the_json_of_each_event() {
     let events = [
         Event::RunStarted {
             model: "openai:m".into(),
@@ -63,6 +63,16 @@ fn the_json_of_each_event() {
             round: 3,
             reason: RejectionReason::Unparsable,
             error: "not a number".into(),
+        },
+        Event::ApprovalNeeded {
+            call_id: "1".into(),
+            name: "grep".into(),
+            preview: Preview::Text("greps".into()),
+        },
+        Event::ApprovalGiven {
+            call_id: "1".into(),
+            name: "grep".into(),
+            decision: Decision::Deny(Some("not now".into())),
         },
         Event::ToolCallStarted {
             call_id: "1".into(),

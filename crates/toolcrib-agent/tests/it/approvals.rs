@@ -38,7 +38,7 @@ fn two_writes() -> Turn {
 }
 
 #[tokio::test]
-async fn l12_whoever_is_asked_can_end_the_run_and_every_call_has_its_result() {
+async fn l12_s47_whoever_is_asked_can_end_the_run_and_every_call_has_its_result() {
     let (registry, ran) = writing();
     let model = model([two_writes(), Turn::text("never")]);
     let agent = Agent::builder(model.clone())

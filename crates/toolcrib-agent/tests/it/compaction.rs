@@ -119,7 +119,7 @@ async fn l23_s17_after_an_overflow_a_shorter_transcript_goes_on_with_what_was_lo
 }
 
 #[tokio::test]
-async fn l23_s18_s19_an_overflow_after_shown_text_is_an_error_and_nothing_is_said_twice() {
+async fn l23_s18_an_overflow_after_shown_text_is_an_error_and_nothing_is_said_twice() {
     let Turn::Fail(error) = overflow() else {
         unreachable!()
     };

@@ -34,7 +34,7 @@ fn lines(events: &[Event]) -> String {
 }
 
 #[tokio::test]
-async fn a_run_as_json_lines() {
+async fn l31_a_run_as_json_lines() {
     let thinking = Block::Reasoning {
         text: "hm".into(),
         raw: None,
@@ -64,7 +64,7 @@ async fn a_run_as_json_lines() {
 }
 
 #[tokio::test]
-async fn json_lines_are_one_event_a_line_and_outlive_a_closed_pipe() {
+async fn l31_json_lines_are_one_event_a_line_and_outlive_a_closed_pipe() {
     #[derive(Clone, Default)]
     struct Out(Arc<std::sync::Mutex<Vec<u8>>>);
     impl std::io::Write for Out {

@@ -18,3 +18,4 @@ mod sessions;
 mod spans;
 mod support;
 mod surface;
+mod wire;

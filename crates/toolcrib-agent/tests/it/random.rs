@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use toolcrib_agent::{Answer, Budget, Event, OutcomeKind};
@@ -63,6 +64,9 @@ proptest! {
         rounds in 1u32..9,
         tool_calls in proptest::option::of(0u64..6),
         tokens in proptest::option::weighted(0.2, 1u64..800),
+        tokens_in in proptest::option::weighted(0.2, 1u64..600),
+        tokens_out in proptest::option::weighted(0.2, 1u64..60),
+        no_time in proptest::bool::weighted(0.05),
         cost in proptest::option::weighted(0.2, 0u8..8),
         window in proptest::option::weighted(0.3, 500u64..20_000),
         cancel_after in proptest::option::weighted(0.3, 0usize..40),
@@ -79,7 +83,15 @@ proptest! {
         });
         let model = Arc::new(model.with_profile(profile));
         let cost = cost.map(|quarters| f64::from(quarters) * USD);
-        let budget = Budget { rounds, tool_calls, tokens, cost, ..Budget::default() };
+        let budget = Budget {
+            rounds,
+            tool_calls,
+            tokens,
+            tokens_in,
+            tokens_out,
+            cost,
+            wall_time: no_time.then_some(Duration::ZERO),
+        };
         let cancel = CancellationToken::new();
         let (stop, seen) = (cancel.clone(), AtomicUsize::new(0));
         let events = Arc::new(Mutex::new(Vec::new()));
@@ -116,6 +128,13 @@ proptest! {
         if let (Some(most), Some(before)) = (cost, replies.checked_sub(1)) {
             prop_assert!(before as f64 * USD < most.max(f64::EPSILON), "{} of {}", replies, most);
         }
+        for (most, each) in [(tokens_in, INPUT), (tokens_out, OUTPUT)] {
+            if let (Some(most), Some(before)) = (most, replies.checked_sub(1)) {
+                prop_assert!(before * each < most, "{} of {}", replies, most);
+            }
+        }
+        // Without time nothing is sent at all.
+        prop_assert!(!no_time || model.requests().is_empty());
         let compacted = events.iter().filter(|e| matches!(e, Event::Compacted { .. })).count();
         let overflows = events.iter().filter(|e| matches!(e, Event::TurnStarted { .. })).count();
         let requests = model.requests();

@@ -62,6 +62,41 @@ async fn l18_p36_a_server_that_echoes_the_key_gets_it_into_nothing() {
     assert_eq!(shown, "the key is [redacted] indeedIt is [redacted].");
 }
 
+/// Whoever pastes a key into a question does not mean it to be kept or passed on.
+#[tokio::test]
+async fn l18_p36_a_key_in_a_question_reaches_neither_model_nor_session_nor_events() {
+    let pasted = "sk-proj-Zx81Qm27Ab93Lk55Vw02Tn46";
+    let model = model([look(), Turn::text("Use the new one.")]);
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
+    let kept = Kept::default();
+    let inbox = toolcrib_agent::Inbox::new();
+    inbox.push(format!("And {pasted} or {KEY}?"));
+    let agent = agent(&model)
+        .redact(Redactor::standard().with_secret(KEY))
+        .session(log.clone())
+        .sink(Arc::new(kept.clone()))
+        .inbox(inbox)
+        .build()
+        .unwrap();
+    let question = format!("Why is {pasted} refused, and {KEY} not?");
+    let outcome = agent.run(&question).await;
+    assert!(outcome.answer().is_some());
+    let requests = model.requests();
+    let asked = transcript(&requests[0].messages);
+    assert_eq!(
+        asked,
+        "user: Why is [redacted] refused, and [redacted] not?\nuser: And [redacted] or [redacted]?"
+    );
+    let session = std::fs::read_to_string(log.path()).unwrap();
+    let events: String = kept.all().iter().map(Event::to_json).collect();
+    let history = format!("{:?}", outcome.report().history);
+    for place in [&session, &events, &history, &format!("{requests:?}")] {
+        assert!(place.contains("[redacted]"), "{place}");
+        assert!(!place.contains(pasted) && !place.contains(KEY), "{place}");
+    }
+}
+
 #[tokio::test]
 async fn l16_a_cut_result_is_kept_beside_the_session_and_the_model_reads_on() {
     let whole: String = (0..9_000).map(|n| format!("line {n}\n")).collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustyline::error::ReadlineError;
 use rustyline::{DefaultEditor, config::Configurer as _};
+use toolcrib_dispatch::Redactor;
 
 use crate::exit::CliError;
 use crate::terminal::say;
@@ -24,14 +25,15 @@ pub(super) enum Read {
 
 /// The source of lines.
 pub(super) enum Input {
-    Editor(Box<DefaultEditor>, Option<PathBuf>),
+    Editor(Box<DefaultEditor>, Option<PathBuf>, Redactor),
     Pipe,
 }
 
 impl Input {
     /// An editor with what was typed in earlier chats where standard input and
-    /// output are a terminal; plain lines elsewhere.
-    pub(super) fn open(state: Option<&Path>) -> Input {
+    /// output are a terminal; plain lines elsewhere. What is remembered of a line holds
+    /// no secret.
+    pub(super) fn open(state: Option<&Path>, redactor: Redactor) -> Input {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Input::Pipe;
         }
@@ -39,18 +41,34 @@ impl Input {
             return Input::Pipe;
         };
         let _ = editor.set_max_history_size(HISTORY);
-        editor.set_auto_add_history(true);
         let file = state.map(|state| state.join("chat_history"));
         if let Some(file) = &file {
             // There is none before the first chat.
             let _ = editor.load_history(file);
         }
-        Input::Editor(Box::new(editor), file)
+        Input::Editor(Box::new(editor), file, redactor)
     }
 
     /// Whether a person types.
     pub(super) fn is_editor(&self) -> bool {
         matches!(self, Input::Editor(..))
+    }
+
+    /// What sets the terminal back as it is now: the editor changes it while it waits.
+    pub(super) fn restorer(&self) -> impl Fn() + Send + 'static {
+        #[cfg(unix)]
+        {
+            use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+            let stdin = std::io::stdin();
+            let before = tcgetattr(&stdin).ok().filter(|_| self.is_editor());
+            move || {
+                if let Some(before) = &before {
+                    let _ = tcsetattr(&stdin, OptionalActions::Now, before);
+                }
+            }
+        }
+        #[cfg(not(unix))]
+        || ()
     }
 
     /// The next line. One that ends with a backslash goes on in the next.
@@ -81,8 +99,12 @@ impl Input {
             CliError::failed(format!("cannot read standard input: {error}"))
         };
         match self {
-            Input::Editor(editor, _) => match editor.readline(prompt) {
-                Ok(line) => Ok(Read::Line(line)),
+            Input::Editor(editor, _, redactor) => match editor.readline(prompt) {
+                Ok(line) => {
+                    // A line that cannot be remembered was read all the same.
+                    let _ = editor.add_history_entry(&*redactor.text(&line));
+                    Ok(Read::Line(line))
+                }
                 Err(ReadlineError::Interrupted) => Ok(Read::Interrupted),
                 Err(ReadlineError::Eof) => Ok(Read::End),
                 Err(error) => Err(failed(&error)),
@@ -112,7 +134,7 @@ impl Input {
 
 impl Drop for Input {
     fn drop(&mut self) {
-        if let Input::Editor(editor, Some(file)) = self {
+        if let Input::Editor(editor, Some(file), _) = self {
             let kept = file
                 .parent()
                 .map_or(Ok(()), std::fs::create_dir_all)

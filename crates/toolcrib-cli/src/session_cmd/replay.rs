@@ -4,7 +4,7 @@
 //! replies on record, so that budgets, deferral and repairs take part as they
 //! did. What differs is in the results: the repository or a tool has changed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,9 +13,10 @@ use serde_json::json;
 use toolcrib_agent::{Agent, Answer, Budget};
 use toolcrib_core::{
     AssistantMessage, Finish, History, Message, Mode, Model, ModelError, ModelErrorKind,
-    ModelProfile, Reply, ReplyEvent, Request, ToolResult, Usage, Visibility,
+    ModelProfile, Reply, ReplyEvent, Request, SpillError, SpillStore, Str, ToolResult, Usage,
+    Visibility, spill_handle,
 };
-use toolcrib_session::{Row, Session};
+use toolcrib_session::{DiskSpill, Row, Session};
 use toolcrib_surface::SurfacePolicy;
 
 use super::{read, show};
@@ -23,7 +24,7 @@ use crate::args::{PlaceArgs, SessionReplayArgs};
 use crate::exit::{CliError, Status};
 use crate::place::Workspace;
 use crate::terminal::{harmless_line, print, say};
-use crate::{ask, snapshot};
+use crate::{ask, model, snapshot};
 
 /// Replies on record, given one after the other.
 struct Recorded {
@@ -61,6 +62,29 @@ impl Model for Recorded {
     }
 }
 
+/// The whole results of a session, and those of its replay, which are not written.
+struct Kept {
+    then: DiskSpill,
+    now: Mutex<BTreeMap<Str, String>>,
+}
+
+impl SpillStore for Kept {
+    fn put(&self, text: &str) -> Result<Str, SpillError> {
+        let handle = spill_handle(text);
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        now.insert(handle.clone(), text.to_owned());
+        Ok(handle)
+    }
+
+    fn get(&self, handle: &str) -> Result<String, SpillError> {
+        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        match now.get(handle) {
+            Some(text) => Ok(text.clone()),
+            None => self.then.get(handle),
+        }
+    }
+}
+
 /// One run as it is on record.
 #[derive(Default)]
 struct RunOnRecord {
@@ -76,15 +100,17 @@ pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
     let workspace = Workspace::open(&PlaceArgs { dir }, false)?;
     let loaded = snapshot::load(&workspace)?;
     let registry = Arc::new(ask::registry(&loaded.lookup, &args.tools, false)?);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::failed(format!("cannot start: {error}")))?;
+    let runtime = model::runtime()?;
     let mode = if args.allow_writes {
         Mode::Auto
     } else {
         Mode::Plan
     };
+    // As in the runs on record, what was cut can be read on.
+    let kept = Arc::new(Kept {
+        then: DiskSpill::beside(session.path()),
+        now: Mutex::default(),
+    });
     let mut tally = Tally::default();
     let mut text = String::new();
     for on_record in runs(&session) {
@@ -99,6 +125,7 @@ pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
         })
         .surface(SurfacePolicy::default())
         .budget(Budget::default())
+        .spill(Arc::clone(&kept) as Arc<dyn SpillStore>)
         .build()
         .map_err(CliError::failed)?;
         let run = agent.begin(History::new(), &on_record.question, None);

@@ -155,6 +155,145 @@ fn l28_a_replay_reports_what_differs_today() {
     assert_eq!(good(&world, &["session", "show", "--json"]).stdout, rows);
 }
 
+/// A result that was cut is read on in a replay as it was in the run.
+#[test]
+fn l28_l16_a_replay_reads_on_in_what_was_cut() {
+    let world = World::sample();
+    let many = |n| format!("/// Truncates result {n}.\npub fn truncate_result_number_{n}() {{}}\n");
+    world.file("src/many.rs", (0..900).map(many).collect::<String>());
+    world.file(
+        "tools.jsonl",
+        r#"{"name":"dump","description":"Dumps.","annotations":{"readOnlyHint":true},"command":["cat","src/many.rs"]}"#,
+    );
+    let whole = std::fs::read_to_string(world.repo().join("src/many.rs")).unwrap();
+    let handle = toolcrib_core::spill_handle(&whole);
+    let read = format!(
+        r#"{{"calls":[{{"name":"read_result","arguments":{{"id":"{handle}","grep":"number_450"}}}}]}}"#
+    );
+    let model = world.script(&[
+        r#"{"calls":[{"name":"dump","arguments":{}}]}"#,
+        &read,
+        r#"{"text":"It is in src/cut.rs:4."}"#,
+    ]);
+    good(
+        &world,
+        &[
+            "ask",
+            "--quiet",
+            "--tools",
+            "tools.jsonl",
+            "--model",
+            &model,
+            "Where?",
+        ],
+    );
+    let rows = good(&world, &["session", "show", "--json"]).stdout;
+    assert!(
+        rows.contains("truncate_result_number_450") && rows.contains(&*handle),
+        "{rows}"
+    );
+    let same = good(&world, &["session", "replay", "--tools", "tools.jsonl"]);
+    assert!(
+        same.stderr.contains("2 calls: 2 the same"),
+        "{}{}",
+        same.stdout,
+        same.stderr
+    );
+    // What the tool gives now is read, not what it gave then, and nothing is written.
+    let results = std::fs::read_dir(world.sessions()[1].as_path())
+        .unwrap()
+        .count();
+    world.file("src/many.rs", whole.replace("number_450", "number_x450"));
+    let ran = world.run(&["session", "replay", "--tools", "tools.jsonl"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert_eq!(
+        std::fs::read_dir(world.sessions()[1].as_path())
+            .unwrap()
+            .count(),
+        results
+    );
+}
+
+/// A disk that fills in the middle of a run, played by a limit on the size of files.
+#[test]
+#[cfg(unix)]
+fn l27_l30_a_disk_that_fills_ends_the_run_with_a_clear_error_and_an_intact_log() {
+    let world = World::sample();
+    let say = |n: usize| {
+        format!(
+            r#"{{"text":"{}","calls":[{{"name":"search_symbols","arguments":{{"query":"truncate","limit":{n}}}}}]}}"#,
+            "words ".repeat(400)
+        )
+    };
+    let replies: Vec<String> = (1..=15).map(say).collect();
+    let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
+    let model = world.script(&replies);
+    let plain = world.command();
+    let mut shell = std::process::Command::new("sh");
+    // In units of 512 or 1,024 bytes, as the shell has it.
+    shell.args(["-c", "ulimit -f 20 && exec \"$0\" \"$@\""]);
+    shell.arg(plain.get_program());
+    shell.args(["ask", "--quiet", "--model", &model, "Where?"]);
+    world.dress(&mut shell);
+    let ran = crate::world::ran(shell.output().unwrap());
+    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.complaint().contains("room"), "{}", ran.stderr);
+    let shown = good(&world, &["session", "show", "--json"]).stdout;
+    assert!(shown.lines().count() > 3);
+    for line in shown.lines() {
+        serde_json::from_str::<Value>(line).unwrap();
+    }
+    // With room again it goes on.
+    let answer = world.script(&[r#"{"text":"It is in src/cut.rs:4."}"#]);
+    good(
+        &world,
+        &[
+            "session", "resume", "last", "--quiet", "--model", &answer, "And now?",
+        ],
+    );
+}
+
+/// Two processes go on with one session at once: no row is torn, and both are in it.
+#[test]
+fn l29_two_processes_on_one_session() {
+    let world = asked();
+    let answer = world.script(&[
+        r#"{"calls":[{"name":"search_symbols","arguments":{"query":"truncate"}}]}"#,
+        r#"{"text":"It is in src/cut.rs:4."}"#,
+    ]);
+    let children: Vec<_> = ["first", "second"]
+        .into_iter()
+        .map(|question| {
+            world
+                .command()
+                .args([
+                    "session", "resume", "last", "--quiet", "--model", &answer, question,
+                ])
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for child in children {
+        let ran = crate::world::ran(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    }
+    let rows = crate::world::json_lines(&world.sessions()[0]);
+    let finished = rows.iter().filter(|row| row["row"] == "finished").count();
+    assert_eq!(finished, 3);
+    let asked = |text: &str| {
+        rows.iter()
+            .any(|row| row["message"].to_string().contains(text))
+    };
+    assert!(asked("first") && asked("second"));
+    let shown = good(&world, &["session", "show"]).stdout;
+    assert!(
+        shown.contains("first") && shown.contains("second"),
+        "{shown}"
+    );
+}
+
 #[test]
 fn a_session_is_exported_once_to_a_file() {
     let world = asked();

@@ -8,7 +8,7 @@ use toolcrib_testkit::{Answer, ByteServer};
 
 use crate::world::{World, json_lines, ran};
 
-fn interrupt(pid: u32, signal: &str) {
+pub(crate) fn interrupt(pid: u32, signal: &str) {
     let status = Command::new("kill")
         .args([&format!("-{signal}"), &pid.to_string()])
         .status();
@@ -52,7 +52,7 @@ fn an_interrupt_ends_the_run_and_keeps_the_session() {
 
 /// Processes whose command line holds a mark.
 #[cfg(target_os = "linux")]
-fn alive(mark: &str) -> Vec<String> {
+pub(crate) fn alive(mark: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     entries
         .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
@@ -61,8 +61,7 @@ fn alive(mark: &str) -> Vec<String> {
         .collect()
 }
 
-#[cfg(target_os = "linux")]
-fn until(what: &str, mut is: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is() {
         assert!(Instant::now() < deadline, "{what}");

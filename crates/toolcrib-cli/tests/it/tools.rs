@@ -431,6 +431,8 @@ fn files_that_are_no_tools_are_named() {
         assert_eq!(ran.code, Some(1), "{}", ran.stderr);
         assert!(ran.complaint().contains(&path), "{}", ran.stderr);
     }
+}
+
 /// Without the feature the flag says how to get it; with it, the file that is wrong.
 #[test]
 fn an_encoder_that_cannot_be_used_says_why() {

@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used)]
 
 mod calls;
+mod examples;
 mod specs;
