@@ -3,6 +3,7 @@
 # scores full marks by itself (fixture.sh), so whatever fails here is lost on the
 # way. It stands behind HTTP and behind pipes; the suite talks HTTP to the gateway.
 # Then clients that others wrote list, search and call through it.
+# What real servers answer must come through it unchanged.
 # Usage: gateway.sh PATH-OF-TOOLCRIB PATH-OF-THE-FIXTURE
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -66,4 +67,5 @@ else
     printf '%s\n' "$said"
     status=1
 fi
+python3 "$here/gateway/fidelity.py" --toolcrib "$toolcrib" || status=1
 exit "$status"

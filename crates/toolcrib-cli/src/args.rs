@@ -171,6 +171,9 @@ pub(crate) struct ToolsArgs {
     /// Tools as JSON Lines or tools/list answers
     #[arg(long, required = true, num_args = 1.., value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tools: Vec<PathBuf>,
+    /// Count what they cost, which is done unless something else is asked for
+    #[arg(long, conflicts_with_all = ["search", "render"])]
+    pub(crate) cost: bool,
     /// Search the tools instead of counting them
     #[arg(long, value_name = "QUERY")]
     pub(crate) search: Option<String>,
@@ -280,8 +283,8 @@ pub(crate) struct DoctorArgs {
     /// Also let this model call a tiny tool, which may cost a little
     #[arg(long)]
     pub(crate) probe: bool,
-    /// Model to probe instead of the configured one
-    #[arg(long, short, value_name = "MODEL", requires = "probe")]
+    /// Model to check instead of the configured one
+    #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 }
 

@@ -10,6 +10,7 @@
 
 mod guard;
 mod out;
+mod params;
 mod session;
 
 use std::convert::Infallible;
@@ -37,6 +38,7 @@ use crate::wire::{self, Message};
 
 pub use guard::{HttpOptions, HttpRefused};
 use out::Out;
+pub(crate) use params::ParamHeaders;
 use session::Sessions;
 
 const SESSION: &str = "mcp-session-id";
@@ -253,6 +255,7 @@ impl Server {
     async fn stateless(&self, headers: &HeaderMap, text: &str, message: &Message<'_>) -> Reply {
         let (lane, messages) = Lane::new();
         let client = self.gateway.connect(lane.clone());
+        let _ = client.params.set(ParamHeaders::of(headers));
         let Some(work) = self.gateway.work(&client, text) else {
             return empty(StatusCode::ACCEPTED);
         };
@@ -414,6 +417,7 @@ fn modern(headers: &HeaderMap, message: &Message<'_>) -> Result<bool, (Option<St
         let key = match &*request.method {
             "tools/call" | "prompts/get" => Some("name"),
             "resources/read" => Some("uri"),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
             _ => None,
         };
         if let Some(named) = key.and_then(|key| wire::text(params, key))

@@ -34,10 +34,14 @@ const STANDING_WAIT: Duration = Duration::from_secs(3);
 const MAX_RECONNECTS: u32 = 5;
 
 /// Names of methods whose subject goes into a header.
-const NAMED: [(&str, &str); 3] = [
+const NAMED: [(&str, &str); 6] = [
     ("tools/call", "name"),
     ("prompts/get", "name"),
     ("resources/read", "uri"),
+    // Of the extension for tasks.
+    ("tasks/get", "taskId"),
+    ("tasks/update", "taskId"),
+    ("tasks/cancel", "taskId"),
 ];
 
 #[derive(Clone, Default)]

@@ -20,7 +20,7 @@ use toolcrib_core::{
     Request, Str,
 };
 
-use crate::http::{self, Auth, Endpoint, Key, Route, Sender, shown_url};
+use crate::http::{self, Auth, Endpoint, Key, Route, Sender};
 use crate::reask::{self, Once};
 use crate::retry::RetryPolicy;
 use body::Renderer;
@@ -91,31 +91,9 @@ impl ChatOptions {
             connect: Duration::from_secs(10),
         }
     }
-
-    /// The same options with another address.
-    pub fn base_url(mut self, url: impl Into<String>) -> ChatOptions {
-        self.base_url = url.into();
-        self
-    }
-
-    /// The same options with a key.
-    pub fn key(mut self, key: Key) -> ChatOptions {
-        self.key = Some(key);
-        self
-    }
 }
 
-/// Shows no key and none of the address but scheme, host, port and path.
-impl fmt::Debug for ChatOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChatOptions")
-            .field("vendor", &self.vendor)
-            .field("base_url", &shown_url(&self.base_url))
-            .field("model", &self.model)
-            .field("key", &self.key)
-            .finish_non_exhaustive()
-    }
-}
+crate::options::endpoint_options!(ChatOptions, vendor);
 
 fn route() -> Route {
     Route {

@@ -29,6 +29,7 @@ mod json;
 mod local;
 mod messages;
 mod navigator;
+mod options;
 mod profile;
 mod reach;
 mod reask;

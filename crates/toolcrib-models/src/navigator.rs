@@ -15,6 +15,7 @@ mod files;
 mod foreign;
 mod meaning;
 mod notes;
+mod nothing;
 mod plan;
 mod question;
 mod rank;

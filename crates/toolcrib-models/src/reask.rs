@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use toolcrib_core::{BoxFuture, Message, ModelError, ModelErrorKind, Reply, ReplyEvent, Request};
+use toolcrib_core::{
+    BoxFuture, Content, History, Message, ModelError, ModelErrorKind, Reply, ReplyEvent, Request,
+};
 
 /// What the model is told.
 const NOTE: &str = "Your last answer could not be read: it was cut off or not in the form of an \
@@ -20,6 +22,17 @@ pub(crate) trait Once: Sync {
         request: Request<'a>,
         on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),
     ) -> BoxFuture<'a, Result<Reply, ModelError>>;
+}
+
+/// The transcript with the note at its end: in the last result where it ends with one,
+/// since some templates take no question there.
+fn noted(history: &History) -> History {
+    let mut messages: Vec<Message> = history.messages().cloned().collect();
+    match messages.last_mut() {
+        Some(Message::Tool(result)) => result.content.push(Content::text(format!("[{NOTE}]"))),
+        _ => messages.push(Message::user(NOTE)),
+    }
+    messages.into_iter().collect()
 }
 
 /// Asks, and once more in other words after a fault of the model.
@@ -45,8 +58,7 @@ pub(crate) async fn ask<'a>(
         wait: Duration::ZERO,
         reason: &error.message,
     });
-    let mut history = request.history.clone();
-    history.push(Message::user(NOTE));
+    let history = noted(request.history);
     let changed = Request {
         history: &history,
         ..request
@@ -56,5 +68,29 @@ pub(crate) async fn ask<'a>(
         // Refusing what was added says nothing of what went wrong.
         Err(refused) if refused.kind == ModelErrorKind::BadRequest => Err(error),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use toolcrib_core::ToolResult;
+
+    #[test]
+    fn p33_the_note_stands_where_every_template_takes_it() {
+        let question: History = [Message::user("Hi.")].into_iter().collect();
+        let asked: Vec<Message> = noted(&question).messages().cloned().collect();
+        assert_eq!(asked, [Message::user("Hi."), Message::user(NOTE)]);
+        let call = samples::call("c", "read", "{}", None);
+        let mut history = question;
+        history.push(Message::Tool(ToolResult::text(&call, "hello", false)));
+        let noted = noted(&history);
+        assert_eq!(noted.messages().count(), 2);
+        let Some(Message::Tool(result)) = noted.messages().last() else {
+            panic!("the result is gone");
+        };
+        assert_eq!(result.content.len(), 2);
+        assert_eq!(result.content[0], Content::text("hello"));
     }
 }

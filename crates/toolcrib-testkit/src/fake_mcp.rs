@@ -43,6 +43,7 @@ const VARIABLE: &str = "TOOLCRIB_FAKE_MCP";
 /// | `ignore_eof`, `ignore_term` | how hard it is to stop |
 /// | `fork` | a child of its own is started |
 /// | `starts`, `log` | files that get the process ids and every message received |
+/// | `replies` | results by method, or for a tool's call by `tools/call NAME`, before anything built in |
 /// | `exit_after` | exits after so many calls |
 #[derive(Clone, Debug, Default)]
 pub struct FakeMcp(serde_json::Map<String, Value>);
@@ -190,6 +191,14 @@ fn serve(config: Value) {
 impl Server {
     fn handle(self: Arc<Self>, message: Value) {
         let id = message["id"].clone();
+        if let Some(method) = message["method"].as_str().filter(|_| !id.is_null()) {
+            let called = message["params"]["name"].as_str().unwrap_or_default();
+            let replies = &self.config["replies"];
+            let one = replies.get(format!("{method} {called}"));
+            if let Some(result) = one.or_else(|| replies.get(method)) {
+                return send(&json!({"jsonrpc":"2.0","id":id,"result":result}).to_string());
+            }
+        }
         match message["method"].as_str() {
             Some("server/discover") => self.discover(&id),
             Some("initialize") => self.initialize(&id),

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::cap::{MAX_CHARS, MAX_RECORD, clip, page};
 use super::facts::counted;
+use super::index::without_number;
 use super::render::place;
 use super::{Answer, Lookup, LookupCall, LookupError, LookupResult, Rest, SymbolNeighbors};
 use crate::model::{Direction, Edge, EdgeKind, NodeId, NodeKind, Origin, SiteState, SymbolTier};
@@ -175,6 +176,7 @@ impl Lookup {
                 self.voice.call(&call)
             );
         }
+        notes.push_str(&self.namesakes(id));
         notes.push_str(&self.partial_tier_note(id));
         let about = self.about(id, wanted.direction);
         let head = |shown: usize| match shown {
@@ -467,6 +469,29 @@ impl Lookup {
                 }),
             }
         }
+    }
+
+    /// One line on the other definitions of the same qualified name, whose edges are
+    /// not this one's; empty when there is none.
+    fn namesakes(&self, id: NodeId) -> String {
+        let own = self.graph.node(id);
+        let plain = without_number(&own.qualified_name);
+        let others: Vec<String> = self
+            .index
+            .named(&own.name.to_lowercase())
+            .filter(|&other| other != id)
+            .filter(|&other| without_number(&self.graph.node(other).qualified_name) == plain)
+            .map(|other| self.symbol_head(other))
+            .collect();
+        if others.is_empty() {
+            return String::new();
+        }
+        let left = others.len().saturating_sub(MAX_DECLARED);
+        let mut named = others[..others.len() - left].join(", ");
+        if left > 0 {
+            named.push_str(&format!(", {left} more"));
+        }
+        format!("note: other definitions of this name: {named}\n")
     }
 
     /// Whether a method of an interface says what it does where it is declared.

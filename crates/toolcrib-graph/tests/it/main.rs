@@ -6,6 +6,7 @@ mod broken;
 mod cache;
 mod determinism;
 mod exclusions;
+mod handlers;
 mod hostile;
 mod lookups;
 mod macros;

@@ -21,6 +21,9 @@ use crate::json::{is_object, members, quote as string};
 /// empty text, and leaving the message out would put two of one role in a row.
 const EMPTY: &str = "(empty)";
 const NO_OUTPUT: &str = "(no output)";
+/// Stands between a result and a question where turns must alternate: a run that was
+/// stopped leaves no answer there.
+const NO_ANSWER: &[u8] = b"{\"role\":\"assistant\",\"content\":\"(no answer)\"}";
 
 /// What the bytes depend on besides the request.
 pub(super) struct Renderer {
@@ -66,6 +69,9 @@ impl Renderer {
                 parts.pop();
                 parts.push(merged);
                 continue;
+            }
+            if self.dialect.merges_users && asked_after_result(&items[..=at]) {
+                parts.push(NO_ANSWER.into());
             }
             parts.push(self.message(item));
             let Message::Tool(result) = &***item else {
@@ -292,6 +298,14 @@ fn choice(out: &mut Vec<u8>, choice: &ToolChoice) {
             out.extend_from_slice(b"}}");
         }
     }
+}
+
+/// Whether `items` end with a question right after a result.
+fn asked_after_result(items: &[Arc<HistoryItem>]) -> bool {
+    let [.., before, last] = items else {
+        return false;
+    };
+    matches!((&***before, &***last), (Message::Tool(_), Message::User(_)))
 }
 
 /// The messages of the user that end `items` as one; none where there is only one, or

@@ -1,7 +1,7 @@
 //! The extractive answer.
 //!
-//! Where, what and how; [`super::relations`], [`super::ways`] and [`super::files`]
-//! write the others. Fixed phrases around the source's own words: names, first sentences of doc
+//! Where, what and how; [`super::relations`], [`super::ways`], [`super::files`] and
+//! [`super::routes`] write the others, and [`super::nothing`] what is none. Fixed phrases around the source's own words: names, first sentences of doc
 //! comments, and the few lines that have most of what was asked, each with its
 //! place. The best places come first, so that a reader who stops early has seen
 //! them.
@@ -11,24 +11,16 @@ use std::fmt::Write as _;
 use super::notes::{Neighborhood, Notes, Place, Symbol};
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
-use super::{evidence, files, relations, routes, ways};
+use super::{files, nothing, relations, routes, ways};
 
 /// Places named at the top.
-const TOP: usize = 3;
+pub(super) const TOP: usize = 3;
 /// Lines quoted from the best place, and from the others.
 const QUOTED: [usize; TOP] = [8, 5, 4];
 /// Copies of one definition named; more are counted.
 const COPIES: usize = 3;
-/// Searches named when nothing was found.
-const SEARCHES: usize = 12;
 /// Calls between the best places of a how-question.
 const LINKS: usize = 6;
-/// Names this much alike may be one misspelt, 1 for the same.
-const ALIKE: f64 = 0.75;
-/// A best candidate with less of a question about callers than this is not the one
-/// that is meant.
-const LEAST_COVERAGE: f64 = 0.3;
-
 /// When the tools it reads are not offered.
 pub(super) fn without_lookups() -> String {
     "The built-in navigator answers by looking symbols up in a code graph, and none of \
@@ -67,12 +59,27 @@ pub(super) fn subjects<'c, 'n>(
 }
 
 /// The definitions among some subjects, namesakes beside each other.
-pub(super) fn definitions<'n>(subjects: &[&Candidate<'n>]) -> Vec<(&'n str, &'n Symbol)> {
+pub(super) fn definitions<'n>(
+    question: &Question,
+    subjects: &[&Candidate<'n>],
+) -> Vec<(&'n str, &'n Symbol)> {
     let each = |c: &&Candidate<'n>| {
         let own = std::iter::once((c.name, c.symbol));
-        own.chain(c.twins.clone()).collect::<Vec<_>>()
+        let mut all: Vec<(&'n str, &'n Symbol)> = own.chain(c.twins.clone()).collect();
+        all.sort_by_key(|(name, symbol)| (rank::home(symbol), *name));
+        all
     };
-    subjects.iter().flat_map(each).collect()
+    let mut all: Vec<_> = subjects.iter().flat_map(each).collect();
+    // Types are implemented, and what runs is called; fields of the name come last.
+    all.sort_by_key(|(_, symbol)| {
+        let is_type = matches!(
+            &*symbol.kind,
+            "interface" | "class" | "struct" | "enum" | "type_alias"
+        );
+        let runs = matches!(&*symbol.kind, "function" | "method" | "macro");
+        !(is_type || (runs && !question.inherits))
+    });
+    all
 }
 
 /// Writes the answer from what is known.
@@ -84,23 +91,11 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
     if let Some(text) = routes::write(question, notes) {
         return text;
     }
-    let unknown = unknown_names(question, notes, &found);
-    if !answers(question, notes, &found) {
-        return match unknown.is_empty() {
-            true => nothing_found(question, notes, &found),
-            false => format!("Nothing found. {unknown}"),
-        };
+    if let Some(text) = nothing::write(question, notes, &found) {
+        return text;
     }
+    let unknown = nothing::unknown_names(question, notes, &found);
     let rest = match question.intent {
-        // Whose callers they are must be beyond doubt: those of a name that is only
-        // alike would be taken for the ones asked for.
-        Intent::Callers | Intent::Callees if is_unheard_of(question, &found) => {
-            return if unknown.is_empty() {
-                unheard_of(question)
-            } else {
-                format!("Nothing found. {unknown}")
-            };
-        }
         Intent::Callers | Intent::Callees => relations::write(question, notes, &found),
         Intent::Way => {
             let way = ways::write(question, notes);
@@ -117,83 +112,6 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         Intent::Where | Intent::What | Intent::How => places(question, notes, &found),
     };
     unknown + &rest
-}
-
-/// Whether what was found is worth naming as the answer.
-fn answers(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool {
-    let Some(best) = found.first() else {
-        return false;
-    };
-    if rank::named(question, best.name) > 0.0 || is_misspelt(question, best) {
-        return true;
-    }
-    match question.intent {
-        Intent::Where | Intent::What | Intent::How => evidence::is_enough(question, notes, found),
-        Intent::File => {
-            files::is_named(question, notes) || evidence::is_enough(question, notes, found)
-        }
-        Intent::Callers | Intent::Callees | Intent::Way => best.coverage >= LEAST_COVERAGE,
-    }
-}
-
-/// Whether a symbol's name is one of the question's but for a few letters.
-fn is_misspelt(question: &Question, candidate: &Candidate<'_>) -> bool {
-    let name = rank::bare(candidate.name);
-    let mut names = question.names.iter().map(|asked| rank::bare(asked));
-    names.any(|asked| strsim::normalized_damerau_levenshtein(name, asked) >= ALIKE)
-}
-
-/// Whether the question names symbols, and nothing that was found is one of them,
-/// however it is written.
-fn is_unheard_of(question: &Question, found: &[Candidate<'_>]) -> bool {
-    let squashed = |name: &str| -> String {
-        let letters = rank::bare(name).chars().filter(|c| c.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect()
-    };
-    let asked: Vec<String> = question.names.iter().map(|name| squashed(name)).collect();
-    let is_asked = |c: &Candidate<'_>| asked.contains(&squashed(rank::plain(c.name)));
-    !asked.is_empty() && !found.iter().any(is_asked)
-}
-
-fn unheard_of(question: &Question) -> String {
-    format!(
-        "Nothing found: no symbol is named {}, and none has a name like it, so nothing can be said of its calls. \
-         It may belong to a library, which the code graph does not read.\n",
-        question.names.join(" or ")
-    )
-}
-
-/// The names of the question that no symbol has, each with the nearest ones.
-fn unknown_names(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
-    let mut text = String::new();
-    for name in &question.names {
-        let asked = rank::bare(name);
-        let is_asked = |c: &Candidate<'_>| rank::bare(c.name).eq_ignore_ascii_case(asked);
-        if found.iter().any(is_asked) || !notes.totals.contains_key(name) {
-            continue;
-        }
-        let alike = |c: &&Candidate<'_>| {
-            strsim::normalized_damerau_levenshtein(rank::bare(c.name), asked) >= ALIKE
-        };
-        let near: Vec<&str> = match notes.near.get(name) {
-            Some(near) => near.iter().map(String::as_str).collect(),
-            None => found.iter().filter(alike).map(|c| c.name).collect(),
-        };
-        let near: Vec<String> = near
-            .iter()
-            .take(TOP)
-            .filter_map(|near| cited(notes, near))
-            .collect();
-        if near.is_empty() {
-            continue;
-        }
-        let _ = write!(
-            text,
-            "No symbol is named {name}. The nearest names: {}.\n\n",
-            near.join(", ")
-        );
-    }
-    text
 }
 
 /// A symbol's name and place, when it has been seen.
@@ -228,7 +146,7 @@ pub(super) fn without(text: &str, faults: &[String]) -> String {
 }
 
 /// Where a symbol is, or the comment of it that was seen.
-fn place(symbol: &Symbol) -> Option<Place> {
+pub(super) fn place(symbol: &Symbol) -> Option<Place> {
     symbol.place.clone().or_else(|| {
         let line = *symbol.texts.keys().next()?;
         Some(Place {
@@ -237,60 +155,6 @@ fn place(symbol: &Symbol) -> Option<Place> {
             end: line,
         })
     })
-}
-
-fn nothing_found(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
-    let terms: Vec<String> = question
-        .terms
-        .iter()
-        .map(|term| format!("\"{}\"", term.word))
-        .collect();
-    let mut text = format!(
-        "Nothing found: nothing in the repository's symbols, comments and strings is worth citing for {}.",
-        if terms.is_empty() {
-            "this question".to_owned()
-        } else {
-            terms.join(", ")
-        }
-    );
-    let unheard: Vec<String> = evidence::unheard(question, notes)
-        .into_iter()
-        .map(|word| format!("\"{word}\""))
-        .collect();
-    if !unheard.is_empty() && unheard.len() < terms.len() {
-        let _ = write!(text, " Nothing at all has {}.", unheard.join(" or "));
-    }
-    text.push_str(" Other words for the same thing may find it.\n");
-    let near: Vec<String> = found
-        .iter()
-        .take(TOP)
-        .filter_map(|c| cited(notes, c.name))
-        .collect();
-    if !near.is_empty() {
-        let _ = writeln!(
-            text,
-            "\nNearest by single words, no answer: {}.",
-            near.join(", ")
-        );
-    }
-    let queries: Vec<&str> = notes.totals.keys().map(String::as_str).collect();
-    if !queries.is_empty() {
-        let _ = writeln!(
-            text,
-            "\nSearched, with what each found: {}.",
-            notes
-                .totals
-                .iter()
-                .take(SEARCHES)
-                .map(|(query, total)| format!("{query} ({total})"))
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
-        if queries.len() > SEARCHES {
-            let _ = writeln!(text, "And {} more.", queries.len() - SEARCHES);
-        }
-    }
-    text
 }
 
 /// A line on a symbol: kind, name, place; one on its copies, and its first sentence.

@@ -13,10 +13,12 @@ use super::meaning::{Meaning, telling_words};
 use super::notes::Notes;
 use super::question::{Question, Term};
 use super::rank::{Candidate, bare, met, owner, plain, stems};
-use super::words::prefix;
+use super::words::{joins, prefix};
 
 /// Places that an answer names first.
 const JUDGED: usize = 3;
+/// Where a word counts as itself, or as a longer one that begins with it.
+const ITSELF: f64 = 0.8;
 /// What a word counts that occurs in the body alone.
 const IN_BODY: f64 = 0.5;
 /// What a word counts that only the class or the file says of itself.
@@ -27,20 +29,40 @@ const ALIKE: f64 = 0.5;
 const ALIKE_ASIDE: f64 = 0.3;
 /// How far the whole meaning counts beside the words.
 const MEANING: f64 = 0.5;
-/// The least evidence of an answer to a question of [`LONG`] words or more.
+/// The least evidence of an answer to a question of [`LONG`] words or more; a word
+/// that hardly tells places apart is half of one.
 const LEAST: f64 = 0.44;
 /// How much more is wanted for each word less.
 const SHORTER: f64 = 0.08;
-const LONG: usize = 4;
+const LONG: f64 = 4.0;
 
 /// Whether one of the best places has enough of what was asked.
 pub(super) fn is_enough(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool {
-    let words = question.terms.iter().filter(|t| t.weight >= 1.0).count();
-    #[allow(clippy::cast_precision_loss)]
-    let least = LEAST + SHORTER * LONG.saturating_sub(words.max(1)) as f64;
+    let words: f64 = terms(question)
+        .map(|term| if term.weight < 1.0 { 0.5 } else { 1.0 })
+        .sum();
+    let least = LEAST + SHORTER * (LONG - words.max(1.0)).max(0.0);
     let mut meaning = Meaning::new(&question.text);
     let mut best = found.iter().take(JUDGED);
-    best.any(|candidate| of(question, notes, &mut meaning, candidate) >= least)
+    best.any(|candidate| {
+        has_all_in_name(question, candidate)
+            || of(question, notes, &mut meaning, candidate) >= least
+    })
+}
+
+/// Whether a name is made of all that tells the question apart, as when it asks for
+/// a function by a name that is a word of prose as well.
+fn has_all_in_name(question: &Question, candidate: &Candidate<'_>) -> bool {
+    let name = format!("{} {}", owner(candidate.name), bare(candidate.name));
+    let name = stems(&name);
+    let mut strong = terms(question).filter(|term| term.weight >= 1.0);
+    let some = terms(question).any(|term| term.weight >= 1.0);
+    some && strong.all(|term| met(term, &name) >= ITSELF)
+}
+
+/// The words of a question that something has to have.
+fn terms(question: &Question) -> impl Iterator<Item = &Term> {
+    question.terms.iter().filter(|term| !joins(&term.word))
 }
 
 /// The words of a question that no search found anywhere, as asked.
@@ -65,7 +87,7 @@ fn importance(term: &Term, notes: &Notes) -> f64 {
 fn of(question: &Question, notes: &Notes, meaning: &mut Meaning, candidate: &Candidate<'_>) -> f64 {
     let fields = Fields::read(notes, candidate);
     let (mut has, mut all) = (0.0, 0.0);
-    for term in &question.terms {
+    for term in terms(question) {
         let importance = importance(term, notes);
         all += importance;
         has += importance * fields.support(term, meaning);
@@ -134,8 +156,6 @@ impl Fields {
 
     /// How far a word is there, 0 to 1.
     fn support(&self, term: &Term, meaning: &mut Meaning) -> f64 {
-        // Itself, or a longer word that begins with it.
-        const ITSELF: f64 = 0.8;
         let best = |fields: &[BTreeSet<String>]| {
             fields
                 .iter()

@@ -102,7 +102,7 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
     match question.intent {
         Intent::Callers | Intent::Callees => {
             let subjects = answer::subjects(question, &found);
-            let mut looks: Vec<Look> = answer::definitions(&subjects)
+            let mut looks: Vec<Look> = answer::definitions(question, &subjects)
                 .into_iter()
                 .take(answer::SUBJECTS)
                 .map(|(name, _)| neighbors(question, name))
@@ -141,7 +141,7 @@ fn pages(question: &Question, notes: &Notes) -> Vec<Look> {
         return Vec::new();
     }
     let found = rank::candidates(question, notes);
-    let subjects = answer::definitions(&answer::subjects(question, &found));
+    let subjects = answer::definitions(question, &answer::subjects(question, &found));
     subjects
         .into_iter()
         .take(answer::SUBJECTS)

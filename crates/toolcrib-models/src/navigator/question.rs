@@ -56,6 +56,8 @@ pub(super) struct Question {
     pub(super) ends: Option<(String, String)>,
     /// What it says of a route whose handler is asked for.
     pub(super) route: Option<routes::Asked>,
+    /// Whether it asks for what implements, extends or overrides something.
+    pub(super) inherits: bool,
     /// Whether it asks where something is decided.
     pub(super) decides: bool,
     /// Whether tests are what is asked about.
@@ -107,6 +109,7 @@ impl Question {
         Question {
             subject: subject(&text, intent),
             route: routes::asked(&text),
+            inherits: intent == Intent::Callers && inherits(&text),
             decides: decides(&text),
             text,
             intent,
@@ -116,6 +119,15 @@ impl Question {
             about_tests,
         }
     }
+}
+
+fn inherits(text: &str) -> bool {
+    let mut inherits = false;
+    each_word(text, |word| {
+        let begins = |start: &&str| word.starts_with(start);
+        inherits |= ["implement", "extend", "overrid"].iter().any(begins);
+    });
+    inherits
 }
 
 fn decides(text: &str) -> bool {
@@ -199,8 +211,23 @@ fn end(phrase: &str, names: &[String]) -> Option<(String, bool)> {
 /// The one word after what asks, when there is but one.
 fn subject(text: &str, intent: Intent) -> Option<String> {
     const BEFORE: &[&str] = &[
-        "calls", "call", "uses", "use", "invokes", "invoke", "callers", "usages", "users", "is",
+        "calls",
+        "call",
+        "uses",
+        "use",
+        "invokes",
+        "invoke",
+        "callers",
+        "usages",
+        "users",
+        "is",
         "does",
+        "implements",
+        "implement",
+        "extends",
+        "extend",
+        "overrides",
+        "override",
     ];
     const BESIDE: &[&str] = &[
         "the", "a", "an", "of", "do", "mean", "for", "function", "method", "class", "type",
@@ -244,8 +271,21 @@ fn intent(text: &str) -> Intent {
         "invokes",
         "references",
         "needs",
+        "implements",
+        "implement",
+        "extends",
+        "extend",
+        "overrides",
+        "override",
     ];
-    let used = ["called", "used", "invoked", "referenced"];
+    let used = [
+        "called",
+        "used",
+        "invoked",
+        "referenced",
+        "overridden",
+        "extended",
+    ];
     if follows(&["who", "what", "which"], &uses)
         || has("callers")
         || follows(&["caller", "usages", "uses", "users"], &["of"])
@@ -343,6 +383,8 @@ mod tests {
             ("Where is `cap` called?", Intent::Callers),
             ("who calls Registry::insert", Intent::Callers),
             ("Which functions use ToolName?", Intent::Callers),
+            ("Who implements Appender?", Intent::Callers),
+            ("Which classes extend Base?", Intent::Callers),
             ("What does `run_batch` call?", Intent::Callees),
             ("What is a TurnPlan?", Intent::What),
             ("How are sessions resumed", Intent::How),

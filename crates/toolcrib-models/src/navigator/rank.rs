@@ -128,7 +128,7 @@ pub(super) fn plain(name: &str) -> &str {
 /// What is nearer to the top of the tree is the main one of several copies:
 /// fewer directories, then the shorter path, then by name. What was not found
 /// itself comes last.
-fn home(symbol: &Symbol) -> (bool, Option<(usize, usize, &str, u32)>) {
+pub(super) fn home(symbol: &Symbol) -> (bool, Option<(usize, usize, &str, u32)>) {
     let place = symbol.place.as_ref();
     (place.is_none(), place.map(distance))
 }
@@ -184,6 +184,8 @@ const MOST_GAIN: f64 = 0.8;
 
 /// What a word near in meaning counts beside the word itself.
 const NEAR: f64 = 0.9;
+/// What a constructor counts beside its class when it is asked what something is.
+const CONSTRUCTOR: f64 = 0.5;
 /// What deciding counts for when that is asked.
 const DECIDES: f64 = 1.3;
 
@@ -357,9 +359,14 @@ fn judge<'n>(
         }
     }
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
+    if question.intent == Intent::What && bare_name == owner(name) {
+        score *= CONSTRUCTOR;
+    }
     score *= length_prior(question, &symbol.kind, lines);
     score *= 1.0 + 0.12 * centrality(notes, name);
-    score += named(question, name) * 4.0;
+    // Of several of the name the product's own sources come first.
+    let home = path_prior(question, path, &symbol.kind).sqrt();
+    score += named(question, name) * 4.0 * home;
     Candidate {
         name,
         symbol,

@@ -15,12 +15,20 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
     let incoming = question.intent == Intent::Callers;
     let mut text = String::new();
     let subjects = subjects(question, found);
-    let all = definitions(&subjects);
+    let mut all = definitions(question, &subjects);
+    let has_any = |name: &str| {
+        let around = notes.neighborhoods.get(name);
+        around.is_some_and(|around| !edges(question, around).is_empty())
+    };
+    if question.inherits {
+        // A type is implemented, not the functions of its name.
+        all.sort_by_key(|(name, _)| !has_any(name));
+    }
     let mut unused: Vec<String> = Vec::new();
     for (at, (name, symbol)) in all.iter().copied().take(SUBJECTS).enumerate() {
         let around = notes.neighborhoods.get(name);
         let is_idle = |around: &Neighborhood| {
-            around.limits.is_none() && edges(around, incoming).is_empty() && around.left_out == 0
+            around.limits.is_none() && edges(question, around).is_empty() && around.left_out == 0
         };
         if at > 0 && around.is_some_and(is_idle) {
             unused.extend(cited(notes, name));
@@ -37,20 +45,21 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
             text.push_str("Its relations were not looked up.\n\n");
             continue;
         };
-        if let (true, Some(tally)) = (incoming && around.limits.is_none(), &around.tally) {
+        let counted = incoming && !question.inherits && around.limits.is_none();
+        if let (true, Some(tally)) = (counted, &around.tally) {
             let _ = writeln!(text, "{}.", tally.trim_end_matches('.'));
         }
-        let mut edges = edges(around, incoming);
+        let mut edges = edges(question, around);
         edges.sort_by_key(|edge| path_prior(question, &edge.at.path, "") < 0.5);
         match (&around.limits, edges.is_empty()) {
             (Some(limits), _) => {
                 let _ = writeln!(text, "{limits}, so who calls what cannot be told.");
             }
             (None, true) => {
-                let what = if incoming {
-                    "No use of it"
-                } else {
-                    "Nothing that it uses"
+                let what = match (question.inherits, incoming) {
+                    (true, _) => "Nothing that implements, extends or overrides it",
+                    (false, true) => "No use of it",
+                    (false, false) => "Nothing that it uses",
                 };
                 let _ = writeln!(text, "{what} is proven in the code graph.");
             }
@@ -80,7 +89,11 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
         text.push('\n');
     }
     if !unused.is_empty() {
-        let what = if incoming { "use of" } else { "call in" };
+        let what = match (question.inherits, incoming) {
+            (true, _) => "implementation or extension of",
+            (false, true) => "use of",
+            (false, false) => "call in",
+        };
         let _ = writeln!(
             text,
             "No {what} its namesakes is proven: {}.",
@@ -110,8 +123,14 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
     text
 }
 
-fn edges(around: &Neighborhood, incoming: bool) -> Vec<&Edge> {
-    let wanted = |edge: &&Edge| edge.incoming == incoming && edge.kind != "contains";
+fn edges<'n>(question: &Question, around: &'n Neighborhood) -> Vec<&'n Edge> {
+    let incoming = question.intent == Intent::Callers;
+    let inherits = |edge: &Edge| matches!(&*edge.kind, "implements" | "extends" | "overrides");
+    let wanted = |edge: &&Edge| {
+        edge.incoming == incoming
+            && edge.kind != "contains"
+            && (!question.inherits || inherits(edge))
+    };
     let all = around.edges.iter().filter(wanted);
     all.filter(|edge| {
         // A test that calls is listed as a caller already.

@@ -17,6 +17,8 @@ use super::words::{each_word, prefix};
 
 /// Routes shown.
 const TOP: usize = 5;
+/// The share of a question's words that a route must have.
+const ENOUGH: f64 = 0.7;
 /// Lines quoted of each handler.
 const QUOTED: u32 = 8;
 
@@ -120,16 +122,18 @@ pub(super) fn looks(question: &Question, notes: &Notes) -> Vec<Look> {
             tool: "symbol_neighbors",
             arguments: json!({ "name": route.name, "direction": "outgoing", "kinds": ["routes_to"] }),
         });
-        looks.extend(handlers(notes, route.name).filter_map(|edge| {
-            let place = edge.other.as_ref()?;
-            Some(Look {
-                tool: "read_source",
-                arguments: json!({
-                    "path": place.path,
-                    "start": place.start,
-                    "end": place.end.min(place.start + QUOTED - 1),
-                }),
-            })
+        let handled = handlers(notes, route.name).filter_map(|edge| edge.other.as_ref());
+        let declared = route.symbol.place.as_ref();
+        let answered = notes.neighborhoods.contains_key(route.name);
+        let none = answered && handlers(notes, route.name).next().is_none();
+        let places = handled.chain(declared.filter(|_| none));
+        looks.extend(places.map(|place| Look {
+            tool: "read_source",
+            arguments: json!({
+                "path": place.path,
+                "start": place.start,
+                "end": place.end.min(place.start + QUOTED - 1),
+            }),
         }));
     }
     looks
@@ -194,22 +198,27 @@ fn fits(question: &Question, asked: &Asked, route: &Route<'_>) -> f64 {
     if let Some(path) = &asked.path {
         return same_path(path, route.path).map_or(0.0, |fits| fits + bonus);
     }
-    let field = rank::stems(&route.title());
-    let (mut has, mut all) = (0.0, 0.0);
+    let (title, wide) = (rank::stems(&route.title()), rank::stems(route.name));
+    let (mut has, mut all, mut titled) = (0.0, 0.0, 0.0_f64);
     for term in telling(question) {
+        let in_title = rank::met(term, &title);
+        titled = titled.max(in_title);
         all += term.weight;
-        has += term.weight * rank::met(term, &field);
+        has += term.weight * in_title.max(0.8 * rank::met(term, &wide));
     }
-    if all > 0.0 && has >= 0.5 * all {
-        has / all
-    } else {
-        0.0
+    // Nearly all of it has to be there, and something in the path itself.
+    if titled < 0.8 || has < ENOUGH * all {
+        return 0.0;
     }
+    let path = route.symbol.place.as_ref().map_or("", |place| &place.path);
+    has / all * rank::path_prior(question, path, "")
 }
 
 /// How well the path of a request fits that of a route, 0 to 1; `None` when it does
 /// not. Parts that a route leaves open fit anything, but less than the part itself.
+/// A route may be declared without what it is mounted under.
 fn same_path(asked: &str, route: &str) -> Option<f64> {
+    const MOUNTED: f64 = 0.4;
     fn parts(path: &str) -> Vec<&str> {
         let path = path.trim_start_matches('^').trim_end_matches('$');
         path.split('/').filter(|part| !part.is_empty()).collect()
@@ -217,9 +226,11 @@ fn same_path(asked: &str, route: &str) -> Option<f64> {
     let open =
         |part: &str| part.starts_with([':', '{', '<', '*', '(', '[']) || part.contains("(?P");
     let (asked, route) = (parts(asked), parts(route));
-    if asked.len() != route.len() {
+    let above = asked.len().checked_sub(route.len())?;
+    if above > 0 && !route.iter().any(|part| !open(part)) {
         return None;
     }
+    let asked = &asked[above..];
     let mut sum = 0.0;
     for (one, other) in asked.iter().zip(&route) {
         sum += match (one == other, open(one) || open(other)) {
@@ -229,11 +240,12 @@ fn same_path(asked: &str, route: &str) -> Option<f64> {
         };
     }
     #[allow(clippy::cast_precision_loss)]
-    Some(if asked.is_empty() {
+    let whole = if asked.is_empty() {
         1.0
     } else {
         sum / asked.len() as f64
-    })
+    };
+    Some(if above > 0 { MOUNTED * whole } else { whole })
 }
 
 fn handlers<'n>(notes: &'n Notes, route: &str) -> impl Iterator<Item = &'n Edge> {
@@ -257,10 +269,11 @@ pub(super) fn write(question: &Question, notes: &Notes) -> Option<String> {
         if found.is_empty() {
             let _ = writeln!(
                 text,
-                "{}. {declared} declares {title}; what answers it is no definition with a name of \
-                 its own, or could not be told",
+                "{}. {declared} declares {title}; no definition of a name of its own could be told \
+                 to answer it",
                 i + 1
             );
+            quoted.extend(route.symbol.place.as_ref().map(|place| ("", place)));
         }
         for edge in found {
             let place = edge.other.as_ref().unwrap_or(&edge.at);
@@ -284,7 +297,10 @@ pub(super) fn write(question: &Question, notes: &Notes) -> Option<String> {
             start: *first,
             end: (*last).min(first + QUOTED - 1),
         };
-        let _ = write!(text, "\n`{}`", shown(name));
+        let _ = match name {
+            "" => write!(text, "\nThe declaration"),
+            name => write!(text, "\n`{}`", shown(name)),
+        };
         quote(notes, place, &lines, &mut text);
     }
     Some(text)
@@ -334,5 +350,8 @@ mod tests {
         assert_eq!(same_path("/", "/"), Some(1.0));
         assert_eq!(same_path("/users", "/users/{id}"), None);
         assert_eq!(same_path("/users", "/user"), None);
+        assert_eq!(same_path("/api/v1/users/4", "/users/:id"), Some(0.4 * 0.75));
+        assert_eq!(same_path("/api/v1", "/:id"), None);
+        assert_eq!(same_path("/users", "/"), None);
     }
 }

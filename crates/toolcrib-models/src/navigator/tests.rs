@@ -574,6 +574,7 @@ fn what_has_all_that_is_asked_is_an_answer() {
         "Where is a full block sent to the file?",
         "How is a torn block noticed?",
         "Where are blocks hashed?",
+        "Where is emit defined?",
     ] {
         let (text, _) = run(question, blocks);
         assert!(text.starts_with("Best match"), "{question}: {text}");
@@ -684,6 +685,61 @@ fn a_question_about_a_route_names_its_handler() {
         text.starts_with("1. app.py:20 declares GET /users/{id};"),
         "{text}"
     );
+    let (text, _) = run("Who handles GET /api/v2/users?", server);
+    assert!(
+        text.starts_with("1. `app.list_users` on app.py:10-14"),
+        "{text}"
+    );
     let (text, _) = run("Who handles DELETE /users?", server);
     assert!(text.starts_with("Nothing found"), "{text}");
+}
+
+#[test]
+fn who_implements_lists_no_callers_and_types_before_functions() {
+    let (text, _) = run("Who implements Shape?", |call| match &*call.name {
+        "search_symbols" => "\
+2 results for \"shape\"; 1-2 shown:
+method draw.Canvas.Shape  src/canvas.go:3-5
+interface draw.Shape  src/shape.go:3-9
+"
+        .into(),
+        "symbol_neighbors" if call.arguments.contains("Canvas") => "\
+method draw.Canvas.Shape  src/canvas.go:3-5
+1 caller
+1 edge; 1-1 shown:
+<- calls function draw.main  src/main.go:3-9  at src/main.go:4
+"
+        .into(),
+        "symbol_neighbors" => "\
+interface draw.Shape  src/shape.go:3-9
+3 callers
+2 edges; 1-2 shown:
+<- references function draw.show  src/main.go:20-29  at src/main.go:21
+<- implements struct draw.Circle  src/circle.go:3-5  at src/circle.go:3
+"
+        .into(),
+        _ => String::new(),
+    });
+    assert!(
+        text.starts_with(
+            "interface `draw.Shape`, src/shape.go:3-9\n- implemented by `draw.Circle`"
+        ),
+        "{text}"
+    );
+    assert!(
+        !text.contains("caller") && !text.contains("draw.show"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_way_from_what_does_not_exist_is_none() {
+    let (text, _) = run_all(
+        "How does run_nowhere reach `truncate_result`?",
+        small_repository,
+    );
+    assert!(
+        text.starts_with("Nothing found: no symbol is named run_nowhere,"),
+        "{text}"
+    );
 }

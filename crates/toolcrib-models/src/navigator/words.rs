@@ -194,10 +194,7 @@ pub(super) fn prefix(stem: &str) -> &str {
 const ASKING: &[&str] = &[
     "a",
     "about",
-    "after",
-    "against",
     "all",
-    "among",
     "an",
     "and",
     "any",
@@ -205,13 +202,9 @@ const ASKING: &[&str] = &[
     "as",
     "at",
     "be",
-    "because",
     "been",
-    "before",
     "being",
     "between",
-    "both",
-    "but",
     "by",
     "can",
     "could",
@@ -224,7 +217,6 @@ const ASKING: &[&str] = &[
     "ever",
     "every",
     "exactly",
-    "few",
     "find",
     "for",
     "from",
@@ -246,46 +238,29 @@ const ASKING: &[&str] = &[
     "is",
     "it",
     "its",
-    "just",
     "kind",
     "let",
-    "like",
     "made",
     "make",
-    "many",
-    "may",
     "me",
-    "much",
-    "must",
     "my",
-    "neither",
-    "no",
-    "nor",
-    "not",
     "of",
     "on",
     "one",
-    "only",
     "or",
     "our",
     "out",
-    "over",
-    "per",
     "place",
     "please",
     "project",
     "repo",
     "repository",
     "responsible",
-    "several",
     "should",
     "show",
-    "since",
     "so",
     "some",
     "sort",
-    "still",
-    "such",
     "take",
     "tell",
     "than",
@@ -301,39 +276,39 @@ const ASKING: &[&str] = &[
     "those",
     "through",
     "to",
-    "too",
-    "under",
-    "until",
     "up",
-    "upon",
-    "very",
-    "via",
     "was",
     "way",
     "we",
-    "were",
     "what",
     "when",
     "where",
     "whether",
     "which",
-    "while",
     "who",
-    "whom",
-    "whose",
     "why",
     "will",
     "with",
-    "within",
-    "without",
-    "would",
-    "yet",
     "you",
 ];
 
 /// Whether a word only asks.
 pub(super) fn asks(word: &str) -> bool {
     ASKING.binary_search(&word).is_ok()
+}
+
+/// Words that only join others. They find names such as `run_after`, but that a
+/// place has them is no evidence that it answers.
+const JOINING: &[&str] = &[
+    "after", "against", "among", "because", "before", "both", "but", "just", "like", "may", "must",
+    "neither", "no", "nor", "not", "only", "over", "per", "several", "since", "still", "such",
+    "under", "until", "upon", "very", "via", "were", "while", "whom", "whose", "within", "without",
+    "would", "yet",
+];
+
+/// Whether a word only joins others.
+pub(super) fn joins(word: &str) -> bool {
+    JOINING.binary_search(&word).is_ok()
 }
 
 /// Words so common in talk about code that they hardly tell places apart.
@@ -600,7 +575,7 @@ mod tests {
 
     #[test]
     fn lists_are_in_the_form_they_are_searched_in() {
-        assert!(ASKING.is_sorted() && IRREGULAR.is_sorted());
+        assert!(ASKING.is_sorted() && JOINING.is_sorted() && IRREGULAR.is_sorted());
         for word in ALIKE.iter().flat_map(|group| group.iter()) {
             assert!(*word == word.to_lowercase());
         }

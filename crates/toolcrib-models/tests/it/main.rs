@@ -8,6 +8,7 @@ mod acp;
 mod fake_agent;
 mod faults;
 mod prefix;
+mod real;
 mod remote;
 mod retries;
 mod secrets;

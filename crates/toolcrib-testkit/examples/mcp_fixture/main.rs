@@ -5,6 +5,8 @@
 //! started with `--stdio`, so that a gateway can stand before it.
 #![allow(deprecated)]
 
+mod tasks;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +14,7 @@ use std::time::Duration;
 
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
+use rmcp::task_manager::TaskManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
@@ -33,6 +36,7 @@ struct Fixture {
     codec: RequestStateCodec,
     listeners: Arc<Mutex<HashMap<u64, SubscriptionSink>>>,
     next: Arc<AtomicU64>,
+    tasks: TaskManager,
 }
 
 fn read<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
@@ -89,6 +93,7 @@ impl Fixture {
             codec: RequestStateCodec::new_unchecked(KEY),
             listeners: Arc::default(),
             next: Arc::default(),
+            tasks: TaskManager::new(),
         })
     }
 
@@ -270,6 +275,14 @@ impl Fixture {
             }
             return said("Changed");
         }
+        if let Some(kind) = tool["task"].as_str() {
+            let offered = cx.meta.client_capabilities().unwrap_or_default();
+            let known = offered.supports_tasks();
+            return tasks::begin(&self.tasks, kind, request, known).await;
+        }
+        if tool["greets"] == true {
+            return said(&format!("Hello, {}!", argument("name").unwrap_or_default()));
+        }
         if tool["needs"] == "sampling" {
             let offered = cx.meta.client_capabilities().unwrap_or_default();
             if offered.sampling.is_none() {
@@ -303,6 +316,7 @@ impl ServerHandler for Fixture {
             .enable_tool_list_changed()
             .enable_logging()
             .enable_completions()
+            .enable_tasks()
             .build();
         ServerInfo::new(capabilities)
             .with_server_info(Implementation::new("toolcrib-fixture", "1.0.0"))
@@ -358,6 +372,31 @@ impl ServerHandler for Fixture {
                 None,
             )),
         }
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        Ok(GetTaskResult::new(self.tasks.get_task(&request.task_id)?))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let answers: HashMap<String, Value> = read(json!(request.input_responses))?;
+        self.tasks.update_task(&request.task_id, answers)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel_task(&request.task_id)
     }
 
     async fn list_resources(

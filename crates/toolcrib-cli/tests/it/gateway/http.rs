@@ -238,7 +238,7 @@ fn m22_two_clients_with_the_same_ids_get_their_own_answers() {
             for (form, id) in [json!(1), json!("1")].into_iter().enumerate() {
                 let served = &served;
                 scope.spawn(move || {
-                    for round in 0..60 {
+                    for round in 0..250 {
                         let word = format!("{client}-{form}-{round}");
                         let answer =
                             served.call(session, id.clone(), "f__echo", json!({"text": word}));
@@ -337,4 +337,81 @@ fn the_newest_revision_needs_no_session_and_its_headers_are_checked() {
         (400, json!(-32602))
     );
     assert_eq!(served.send("GET", &[version], "").status, 405);
+}
+
+#[test]
+fn arguments_that_travel_as_headers_are_held_to_the_body() {
+    let world = World::empty();
+    let schema = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let fake = FakeMcp::new().with("tools", json!([{"name": "echo", "inputSchema": schema}]));
+    let served = Served::start(&world, &[("f", entry(&fake))], &["--mode", "transparent"]);
+    let list = modern("tools/list", json!({}));
+    let version = ("MCP-Protocol-Version", MODERN);
+    served.post(&[version, ("Mcp-Method", "tools/list")], &list);
+    let call = modern(
+        "tools/call",
+        json!({"name": "echo", "arguments": {"region": "eu", "text": "hi"}}),
+    );
+    let named = [version, ("Mcp-Method", "tools/call"), ("Mcp-Name", "echo")];
+    let with = |value: Option<&'static str>| {
+        let own = value.map(|value| ("Mcp-Param-Region", value));
+        let all: Vec<(&str, &str)> = named.into_iter().chain(own).collect();
+        served.post(&all, &call)
+    };
+    for fine in ["eu", "=?base64?ZXU=?="] {
+        let got = with(Some(fine));
+        assert_eq!(got.status, 200, "{fine}: {}", got.body);
+        assert_eq!(got.last()["result"]["content"][0]["text"], "hi");
+    }
+    for bad in [
+        None,
+        Some("us"),
+        Some("=?base64?ZXU?="),
+        Some("=?base64?Z*U=?="),
+    ] {
+        let got = with(bad);
+        assert_eq!(got.status, 400, "{bad:?}: {}", got.body);
+        assert_eq!(got.last()["error"]["code"], -32020, "{bad:?}");
+    }
+}
+
+#[test]
+fn m15_tasks_of_the_extension_pass_through_with_their_names_in_the_header() {
+    let world = World::empty();
+    let log = world.home().join("log");
+    let task = json!({"resultType": "task", "taskId": "t-1", "status": "working", "ttlMs": 1000,
+        "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z", "x-own": [1.50]});
+    let done = json!({"resultType": "complete", "taskId": "t-1", "status": "completed", "ttlMs": null,
+        "result": {"content": [{"type": "text", "text": "42"}]}});
+    let fake = FakeMcp::new()
+        .with("discover", "modern")
+        .with("log", log.to_string_lossy())
+        .with("replies", json!({"tools/call pid": task, "tasks/get": done, "tasks/cancel": {"resultType": "complete"}}));
+    let served = Served::start(&world, &[("f", entry(&fake))], &["--mode", "transparent"]);
+    let version = ("MCP-Protocol-Version", MODERN);
+    let send = |method: &str, params: Value, name: &str| {
+        let mut body = modern(method, params);
+        body["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+            json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+        served.post(
+            &[version, ("Mcp-Method", method), ("Mcp-Name", name)],
+            &body,
+        )
+    };
+    let begun = send("tools/call", json!({"name": "pid", "arguments": {}}), "pid");
+    assert_eq!(begun.last()["result"], task, "{}", begun.body);
+    let got = send("tasks/get", json!({"taskId": "t-1"}), "t-1");
+    assert_eq!(got.last()["result"], done, "{}", got.body);
+    let ended = send("tasks/cancel", json!({"taskId": "t-1"}), "t-1");
+    assert_eq!(ended.last()["result"], json!({"resultType": "complete"}));
+    let wrong = send("tasks/get", json!({"taskId": "t-1"}), "t-2");
+    assert_eq!(wrong.status, 400, "{}", wrong.body);
+    assert_eq!(wrong.last()["error"]["code"], -32020);
+    // The server was told that its caller knows tasks.
+    let log = std::fs::read_to_string(&log).unwrap();
+    let call = log
+        .lines()
+        .find(|line| line.contains("tools/call"))
+        .unwrap();
+    assert!(call.contains("io.modelcontextprotocol/tasks"), "{call}");
 }

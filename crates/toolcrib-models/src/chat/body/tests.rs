@@ -44,9 +44,13 @@ fn render(vendor: Vendor, plan: &TurnPlan, history: &History, choice: &ToolChoic
         tool_choice: choice,
         max_output_tokens: None,
     });
-    let text = String::from_utf8(body.to_vec()).unwrap();
-    serde_json::from_str::<serde_json::Value>(&text).unwrap();
-    text
+    let mut profile = toolcrib_core::ModelProfile::new("own:m");
+    profile.dialect = vendor.dialect().tools;
+    // These transcripts break off where the loop's do not.
+    let mut found = crate::check::check_request(&profile, &body);
+    found.retain(|finding| !finding.what.contains(" call c"));
+    assert_eq!(found, []);
+    String::from_utf8(body.to_vec()).unwrap()
 }
 
 /// One message, tool or call a line, the bytes otherwise as sent.
@@ -527,4 +531,33 @@ fn p26_a_router_searches_among_deferred_tools_by_itself() {
         ["read", "openrouter:tool_search", "d0?", "d1"]
     );
     assert_eq!(tools(None, &[1]), ["read", "tool_search", "d1"]);
+}
+
+#[test]
+fn p14_p16_a_question_after_a_result_finds_an_answer_between_where_turns_must_alternate() {
+    let call = ToolCall {
+        id: "c1".into(),
+        name: "read".into(),
+        arguments: "{}".into(),
+        extra: None,
+    };
+    let mut history: History = [Message::user("a")].into_iter().collect();
+    history.push(Message::Assistant(AssistantMessage {
+        blocks: vec![Block::Call(call.clone())],
+        model: "own:m".into(),
+    }));
+    history.push(Message::Tool(ToolResult::text(&call, "cancelled", true)));
+    history.push(Message::user("b"));
+    history.push(Message::user("c"));
+    let roles = |vendor| {
+        let body = render(vendor, &plan(), &history, &ToolChoice::Auto);
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let messages = body["messages"].as_array().unwrap().iter();
+        let told = messages.map(|message| message["role"].as_str().unwrap().to_owned());
+        told.collect::<Vec<_>>()
+    };
+    let local = ["system", "user", "assistant", "tool", "assistant", "user"];
+    assert_eq!(roles(Vendor::LlamaCpp), local);
+    let own = ["system", "user", "assistant", "tool", "user", "user"];
+    assert_eq!(roles(Vendor::OpenAi), own);
 }
