@@ -39,18 +39,23 @@ const KEYS: [&str; 9] = [
 ];
 
 /// Largest configuration file in bytes.
-const MAX_FILE: u64 = 1024 * 1024;
+const MAX_FILE: u64 = 256 * 1024;
 
 /// Reads a regular file of a sane size: the name may lead to a device or a pipe,
 /// which would never end.
 pub(crate) fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
+    read_up_to(path, MAX_FILE)
+}
+
+/// The same for files that others write too, and write more into.
+pub(crate) fn read_up_to(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     use std::io::Error;
     let meta = std::fs::metadata(path)?;
     if !meta.is_file() {
         return Err(Error::other("it is not a regular file"));
     }
-    if meta.len() > MAX_FILE {
-        return Err(Error::other(format!("it is larger than {MAX_FILE} bytes")));
+    if meta.len() > most {
+        return Err(Error::other(format!("it is larger than {most} bytes")));
     }
     std::fs::read(path)
 }

@@ -12,13 +12,16 @@ use toolcrib_mcp::servers_from_json;
 use toolcrib_tools::GraphTools;
 
 use crate::args::{ServeArgs, ServeMode};
-use crate::config::{REPOSITORY_FILE, read_small};
+use crate::config::{REPOSITORY_FILE, read_up_to};
 use crate::exit::{CliError, Status};
 use crate::mcp_cmd;
 use crate::place::{self, Workspace};
 use crate::signals::Signals;
 use crate::snapshot;
 use crate::terminal::say;
+
+/// Largest configuration in bytes; a client's own file may be named for it.
+const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// Serves until the client is done or a signal comes.
 pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
@@ -193,7 +196,7 @@ fn from_file(path: &Path, root: &Path) -> Result<Options, CliError> {
 }
 
 fn read(path: &Path) -> Result<Option<String>, CliError> {
-    match read_small(path) {
+    match read_up_to(path, MAX_FILE) {
         Ok(bytes) => String::from_utf8(bytes)
             .map(Some)
             .map_err(|_| CliError::usage(format!("{} is not UTF-8", path.display()))),
