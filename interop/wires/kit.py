@@ -232,7 +232,8 @@ def recorded(upstream, change=None):
                 answer = urllib.request.urlopen(request, timeout=300)
             except urllib.error.HTTPError as error:
                 answer = error
-            with answer:
+            # Who asked may have gone in the meantime.
+            with answer, contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 body = answer.read()
                 self.send_response(answer.status)
                 self.send_header("content-type", answer.headers.get("content-type", "application/json"))
