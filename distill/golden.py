@@ -56,4 +56,5 @@ def main():
     print('{"vocabulary": ' + json.dumps(pieces) + ',\n"cases": [\n' + ",\n".join(cases) + "\n]}")
 
 
-main()
+if __name__ == "__main__":
+    main()

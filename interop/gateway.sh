@@ -2,6 +2,8 @@
 # The fixture server behind the gateway, under the conformance suite. The fixture
 # scores full marks by itself (fixture.sh), so whatever fails here is lost on the
 # way. It stands behind HTTP and behind pipes; the suite talks HTTP to the gateway.
+# Then clients that others wrote list, search and call through it.
+# What real servers answer must come through it unchanged.
 # Usage: gateway.sh PATH-OF-TOOLCRIB PATH-OF-THE-FIXTURE
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -59,4 +61,11 @@ for way in http stdio; do
         status=1
     fi
 done
+if said=$(python3 "$here/gateway/clients.py" --toolcrib "$toolcrib"); then
+    printf 'clients through the gateway: %s\n' "$(tail -n 1 <<<"$said")"
+else
+    printf '%s\n' "$said"
+    status=1
+fi
+python3 "$here/gateway/fidelity.py" --toolcrib "$toolcrib" || status=1
 exit "$status"

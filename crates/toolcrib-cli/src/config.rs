@@ -33,7 +33,7 @@ const KEYS: [&str; 7] = [
 ];
 
 /// Largest configuration file in bytes.
-const MAX_FILE: u64 = 256 * 1024;
+const MAX_FILE: u64 = 1024 * 1024;
 
 /// Reads a regular file of a sane size: the name may lead to a device or a pipe,
 /// which would never end.

@@ -22,6 +22,10 @@ use crate::terminal::print;
 /// Clocks that differ by more make certificates and signatures fail.
 const SKEW: Duration = Duration::from_secs(300);
 
+/// Tokens of the instructions, the definitions of the lookups, a question, one result
+/// of a lookup and an answer.
+const ROOM: u64 = 4096;
+
 /// Runs all checks; the status is failure where something must be done.
 pub(crate) fn run(args: &DoctorArgs) -> Result<Status, CliError> {
     let mut report = Report::default();
@@ -135,6 +139,9 @@ async fn providers(profiles: &Profiles, chosen: Option<&str>, report: &mut Repor
         Some(ModelSpec::Named { provider, .. }) => Some(provider.as_str()),
         _ => None,
     };
+    if let Some(Ok(Some(target))) = chosen.as_ref().map(|spec| spec.target(profiles, &env)) {
+        room(target.id(), target.settings().window, report);
+    }
     let mut usable = 0;
     for (name, _) in profiles.providers() {
         let Some(target) = Target::named(profiles, name, "", &env) else {
@@ -187,12 +194,25 @@ fn tell(
         Err(error) if Reached::is_down(&error) && target.is_local() && !asked => {
             report.note(&format!("{name}: not running at {}", target.shown_url()));
         }
-        // Not every server lists its models.
-        Err(error) if error.message.contains("HTTP 404") => report.note(&format!(
+        // Not every server lists its models; one that shows a page is another server.
+        Err(error) if lists_nothing(&error.message) => report.note(&format!(
             "{name}: {} answers{key} and lists no models",
             target.shown_url()
         )),
         Err(error) => report.bad(&format!("{name}: {}", error.message)),
+    }
+}
+
+fn lists_nothing(message: &str) -> bool {
+    message.contains("HTTP 404") && !message.contains("a web page")
+}
+
+/// Whether a question with its tools can fit at all.
+fn room(id: &str, window: Option<u64>, report: &mut Report) {
+    if let Some(window) = window.filter(|window| *window < ROOM) {
+        report.bad(&format!(
+            "{id}: its window of {window} tokens holds no question with its tools and a result, which take about {ROOM}; raise it, or choose another model"
+        ));
     }
 }
 

@@ -20,6 +20,8 @@ use crate::terminal::{print, say};
 struct Asked {
     /// In the order of the answer.
     cited: Vec<Place>,
+    /// Whether it says that it is an answer.
+    found: bool,
     rounds: u64,
     took: Duration,
     /// Why there is no answer.
@@ -32,6 +34,7 @@ struct Line {
     kind: String,
     #[serde(default)]
     citations: Vec<Place>,
+    found: Option<bool>,
     #[serde(default)]
     rounds: u64,
     reason: Option<String>,
@@ -61,8 +64,12 @@ pub(crate) fn run(args: &EvalAskArgs) -> Result<Status, CliError> {
         if let Some(problem) = &asked.problem {
             say(&format!("toolcrib: {:?}: {problem}", question.question));
         }
-        let rank = question.rank(&asked.cited);
-        let hit = rank.is_some_and(|rank| rank <= args.first);
+        // Places beside an answer that says there is none are no answer.
+        let rank = question.rank(&asked.cited).filter(|_| asked.found);
+        let hit = match question.places.is_empty() {
+            true => asked.problem.is_none() && !asked.found,
+            false => rank.is_some_and(|rank| rank <= args.first),
+        };
         hits += usize::from(hit);
         text.clear();
         report(&mut text, args, question, &asked, rank, hit);
@@ -73,7 +80,8 @@ pub(crate) fn run(args: &EvalAskArgs) -> Result<Status, CliError> {
         print(&format!("{line}\n"));
     } else {
         print(&format!(
-            "{hits} of {} have a right place among the first {} citations\n",
+            "{hits} of {} are right: a place among the first {} citations, or nothing where there is \
+             nothing\n",
             questions.len(),
             args.first
         ));
@@ -105,6 +113,7 @@ fn ask(program: &Path, args: &EvalAskArgs, question: &Question) -> Result<Asked,
         .map_err(|error| CliError::failed(format!("cannot run {}: {error}", program.display())))?;
     let mut asked = Asked {
         cited: Vec::new(),
+        found: false,
         rounds: 0,
         took: start.elapsed(),
         problem: None,
@@ -115,7 +124,10 @@ fn ask(program: &Path, args: &EvalAskArgs, question: &Question) -> Result<Asked,
             continue;
         };
         match &*line.kind {
-            "citations" => asked.cited = line.citations,
+            "citations" => {
+                asked.found = line.found.unwrap_or(true);
+                asked.cited = line.citations;
+            }
             "run_finished" => {
                 finished = true;
                 asked.rounds = line.rounds;
@@ -154,6 +166,7 @@ fn report(
             "kind": question.kind,
             "question": question.question,
             "hit": hit,
+            "found": asked.found,
             "rank": rank,
             "cited": cited,
             "rounds": asked.rounds,
@@ -172,6 +185,9 @@ fn report(
         question.question,
         asked.rounds,
     );
+    if !asked.found {
+        let _ = writeln!(text, "       nothing found");
+    }
     for place in cited {
         let _ = writeln!(text, "       {place}");
     }

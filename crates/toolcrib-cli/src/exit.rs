@@ -12,6 +12,8 @@ pub(crate) enum Status {
     Failure,
     /// A budget ended the run without an answer.
     Budget,
+    /// Answered, but the answer is that nothing was found.
+    NothingFound,
     /// Interrupted by the user.
     Interrupted,
 }
@@ -22,6 +24,7 @@ impl From<Status> for ExitCode {
             Status::Success => 0,
             Status::Failure => 1,
             Status::Budget => 3,
+            Status::NothingFound => 4,
             Status::Interrupted => 130,
         })
     }

@@ -1,4 +1,5 @@
-//! `toolcrib graph`: the same lookups a model has, for people.
+//! `toolcrib graph`: the same lookups a model has, for people: what to do next is
+//! said in commands.
 
 use toolcrib_graph::{
     ExploreArea, ListFiles, Lookup, LookupError, ReadSource, SearchSymbols, SymbolNeighbors,
@@ -18,13 +19,18 @@ pub(crate) fn run(args: &GraphArgs) -> Result<Status, CliError> {
         print(&snapshot.stats());
         return Ok(Status::Success);
     }
-    let (text, found) = look(&snapshot.lookup, &args.lookup).map_err(|error| match error {
-        LookupError::UnknownWord { .. }
-        | LookupError::BadGlob { .. }
-        | LookupError::BadRange { .. }
-        | LookupError::Empty { .. }
-        | LookupError::TooLong { .. } => CliError::usage(error),
-        _ => CliError::failed(error),
+    let command = command(args);
+    let lookup = snapshot.lookup.for_commands(&command);
+    let (text, found) = look(&lookup, &args.lookup).map_err(|error| {
+        let said = error.for_commands(&command);
+        match error {
+            LookupError::UnknownWord { .. }
+            | LookupError::BadGlob { .. }
+            | LookupError::BadRange { .. }
+            | LookupError::Empty { .. }
+            | LookupError::TooLong { .. } => CliError::usage(said),
+            _ => CliError::failed(said),
+        }
     })?;
     print(&text);
     Ok(if found {
@@ -32,6 +38,17 @@ pub(crate) fn run(args: &GraphArgs) -> Result<Status, CliError> {
     } else {
         Status::Failure
     })
+}
+
+/// What a printed follow-up begins with, so that it reads the same repository.
+fn command(args: &GraphArgs) -> String {
+    match &args.place.dir {
+        None => "toolcrib graph".to_owned(),
+        Some(dir) => {
+            let dir = dir.display().to_string().replace('\'', r"'\''");
+            format!("toolcrib graph -C '{dir}'")
+        }
+    }
 }
 
 /// The text of a lookup, and whether it found anything.

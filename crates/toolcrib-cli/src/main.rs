@@ -37,6 +37,13 @@ use args::{Cli, Command};
 use exit::{CliError, Status};
 
 fn main() -> ExitCode {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|arg| arg == mcp_cmd::GUARD)
+    {
+        toolcrib_mcp::end_groups_of(std::io::stdin().lock());
+        return ExitCode::SUCCESS;
+    }
     let cli = Cli::parse();
     log_to_stderr();
     match panics::guarded(|| run(&cli.command)) {

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcrib_core::Content;
 use toolcrib_mcp::{
-    Fleet, FleetOptions, Manifest, RequestContext, ServerConfig, ServerState, ServerStatus,
+    Fleet, FleetOptions, Guard, Manifest, RequestContext, ServerConfig, ServerState, ServerStatus,
     exported_name, output_of,
 };
 
@@ -23,6 +23,9 @@ use crate::exit::{CliError, Status};
 use crate::mcp_servers::Servers;
 use crate::terminal::{print, say, visible};
 
+/// The first argument of the process that ends what servers started if this one is
+/// killed; not for people.
+pub(crate) const GUARD: &str = "--guard-of-servers";
 /// Servers that are checked at the same time.
 const AT_ONCE: usize = 4;
 /// Characters of a description that a listing shows.
@@ -41,7 +44,7 @@ pub(crate) fn run(args: &McpArgs) -> Result<Status, CliError> {
         .map_err(CliError::failed)?;
     runtime.block_on(async {
         match &args.what {
-            McpCommand::Login { server } => login::run(servers, server).await,
+            McpCommand::Login { server, timeout } => login::run(servers, server, *timeout).await,
             what => {
                 let fleet = fleet(&servers, servers.usable.clone(), FleetOptions::default());
                 let done = tokio::select! {
@@ -61,6 +64,7 @@ pub(crate) fn fleet(
     configs: Vec<ServerConfig>,
     mut options: FleetOptions,
 ) -> Arc<Fleet> {
+    options.guard = guard();
     options.cache_dir = servers.places.cache.as_ref().map(|dir| dir.join("mcp"));
     options.credentials_dir = servers
         .places
@@ -68,6 +72,12 @@ pub(crate) fn fleet(
         .as_ref()
         .map(|dir| dir.join("mcp-logins"));
     Fleet::new(configs, options)
+}
+
+/// This program once more, as a guard.
+pub(crate) fn guard() -> Option<Guard> {
+    let program = std::env::current_exe().ok()?;
+    Some(Guard::new(program, [GUARD]))
 }
 
 async fn command(fleet: &Arc<Fleet>, what: &McpCommand) -> Result<Status, CliError> {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use toolcrib_core::Str;
+use toolcrib_gateway::Loaded;
 use toolcrib_mcp::{ServerConfig, servers_from_json, servers_from_toml};
 
 use crate::args::PlaceArgs;
@@ -34,20 +35,20 @@ impl Servers {
         let places = Places::detect();
         let mut named = BTreeMap::new();
         let mut untrusted = Vec::new();
+        let (root, _) = place::root(args)?;
         if !files.is_empty() {
             for file in files {
                 let bytes = read_small(file).map_err(|error| {
                     CliError::usage(format!("cannot read {}: {error}", file.display()))
                 })?;
-                add(&mut named, parse(file, &bytes)?);
+                add(&mut named, load(file, &bytes, &root)?);
             }
         } else {
             if let Some(file) = &places.user_config
                 && let Some(bytes) = read(file)?
             {
-                add(&mut named, parse(file, &bytes)?);
+                add(&mut named, load(file, &bytes, &root)?);
             }
-            let (root, _) = place::root(args)?;
             let store = match &places.state {
                 Some(state) => Some(TrustStore::read(state)?),
                 None => None,
@@ -63,7 +64,7 @@ impl Servers {
                     servers => servers?,
                 };
                 if trusted {
-                    add(&mut named, servers);
+                    add(&mut named, load(&file, &bytes, &root)?);
                 } else if !servers.is_empty() {
                     let names = servers.into_iter().map(|server| server.name).collect();
                     untrusted.push((file, names));
@@ -109,6 +110,17 @@ pub(crate) fn parse(file: &Path, bytes: &[u8]) -> Result<Vec<ServerConfig>, CliE
         _ => servers_from_json(text, file, false),
     };
     servers.map_err(CliError::usage)
+}
+
+/// The same, ready to start: with what the gateway's own keys add to an entry. Only
+/// for files that count, since other files are read for them.
+fn load(file: &Path, bytes: &[u8], root: &Path) -> Result<Vec<ServerConfig>, CliError> {
+    match (file.extension(), std::str::from_utf8(bytes)) {
+        (Some(ending), Ok(text)) if ending == "toml" => Loaded::from_toml(text, file, root)
+            .map(|loaded| loaded.servers)
+            .map_err(CliError::usage),
+        _ => parse(file, bytes),
+    }
 }
 
 fn read(file: &Path) -> Result<Option<Vec<u8>>, CliError> {

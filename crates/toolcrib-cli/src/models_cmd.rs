@@ -219,6 +219,7 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
             )
         }),
     );
+    add("checked", settings.checked.clone());
     for (key, value) in &settings.extra {
         add("extra", Some(format!("{key} = {value}")));
     }

@@ -1,5 +1,6 @@
 //! `toolcrib serve`: the gateway, on the standard streams or over HTTP.
 
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +12,9 @@ use toolcrib_mcp::servers_from_json;
 use toolcrib_tools::GraphTools;
 
 use crate::args::{ServeArgs, ServeMode};
-use crate::config::REPOSITORY_FILE;
+use crate::config::{REPOSITORY_FILE, read_small};
 use crate::exit::{CliError, Status};
+use crate::mcp_cmd;
 use crate::place::{self, Workspace};
 use crate::signals::Signals;
 use crate::snapshot;
@@ -33,6 +35,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
         options = options.pins(state.join("mcp-pins.json"), &args.approve);
     }
     options.hold_changed = args.pin;
+    options.guard = mcp_cmd::guard();
     options.result_cap = args.max_result;
     if args.graph {
         let loaded = snapshot::load(&workspace)?;
@@ -68,6 +71,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
             None => lines(&gateway, &mut signals).await,
             Some(address) => http(&gateway, address, args, &mut signals).await,
         };
+        let tasks = tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks();
+        tracing::debug!(tasks, "serving has ended");
         gateway.shutdown().await;
         served
     });
@@ -76,6 +83,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
 }
 
 async fn lines(gateway: &Arc<Gateway>, signals: &mut Signals) -> Result<Status, CliError> {
+    if std::io::stdin().is_terminal() {
+        say(
+            "toolcrib: speaking MCP on this terminal; clients start this themselves (`toolcrib import`), --http serves many",
+        );
+    }
     tokio::select! {
         served = gateway.serve_lines(std::io::stdin(), std::io::stdout()) => {
             served.map_err(CliError::failed)?;
@@ -129,8 +141,8 @@ async fn http(
 
 fn token(args: &ServeArgs) -> Result<Option<String>, CliError> {
     if let Some(path) = &args.token_file {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| CliError::usage(format!("cannot read {}: {error}", path.display())))?;
+        let text = read(path)?
+            .ok_or_else(|| CliError::usage(format!("{} does not exist", path.display())))?;
         return Ok(Some(text.trim().to_owned()));
     }
     Ok(std::env::var("TOOLCRIB_TOKEN")
@@ -179,8 +191,10 @@ fn from_file(path: &Path, root: &Path) -> Result<Options, CliError> {
 }
 
 fn read(path: &Path) -> Result<Option<String>, CliError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+    match read_small(path) {
+        Ok(bytes) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| CliError::usage(format!("{} is not UTF-8", path.display()))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(CliError::usage(format!(
             "cannot read {}: {error}",

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolcrib_graph::{EdgeKind, Lookup, NodeKind, ScanOptions, ScanReport, Snapshot, SymbolTier};
+use toolcrib_graph::{
+    CachedProvider, EdgeKind, Lookup, NodeKind, ScanOptions, ScanReport, Snapshot, SymbolTier,
+};
 
 use crate::exit::CliError;
 use crate::place::Workspace;
@@ -34,7 +36,14 @@ pub(crate) fn load(workspace: &Workspace) -> Result<Loaded, CliError> {
         output_dirs: workspace.config.exclude.iter().map(PathBuf::from).collect(),
         ..ScanOptions::default()
     };
-    let snapshot = Snapshot::load(&workspace.root, &options).map_err(CliError::failed)?;
+    let snapshot = match &workspace.places.cache {
+        Some(cache) => {
+            let cached = CachedProvider::new(&cache.join("graph"), &workspace.root);
+            Snapshot::load_with(&workspace.root, &options, &cached)
+        }
+        None => Snapshot::load(&workspace.root, &options),
+    };
+    let snapshot = snapshot.map_err(CliError::failed)?;
     let lookup = Arc::new(Lookup::new(Arc::new(snapshot.graph)));
     Ok(Loaded {
         lookup,

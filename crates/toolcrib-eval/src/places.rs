@@ -38,7 +38,8 @@ pub struct Question {
     pub kind: String,
     /// As a person would ask it.
     pub question: String,
-    /// The places that answer it; one is enough.
+    /// The places that answer it; one is enough. None when the repository has no
+    /// answer, and the right one is to say so.
     pub places: Vec<Place>,
 }
 
@@ -53,16 +54,13 @@ impl Question {
 /// The questions of a file of JSON Lines.
 ///
 /// # Errors
-/// A file that cannot be read or is empty, a malformed line, a question without
-/// a place, a place that ends before it starts.
+/// A file that cannot be read or is empty, a malformed line, a place that ends
+/// before it starts.
 pub fn load_questions(path: &Path) -> Result<Vec<Question>, EvalError> {
     let text = read(path)?;
     let mut questions = Vec::new();
     for (line, text) in lines(&text) {
         let question: Question = object(path, line, text)?;
-        if question.places.is_empty() {
-            return Err(bad(path, line, "\"places\" must name at least one place"));
-        }
         if let Some(place) = question.places.iter().find(|place| place.end < place.start) {
             let problem = format!(
                 "the place {}:{}-{} ends before it starts",
@@ -127,6 +125,8 @@ mod tests {
         };
         let good = r#"{"repo":"r","question":"q","places":[{"path":"a","start":1,"end":2}]}"#;
         assert_eq!(load(good).map(|found| found.len()), Ok(1));
+        let nothing = r#"{"repo":"r","question":"q","places":[]}"#;
+        assert_eq!(load(nothing).map(|found| found.len()), Ok(1));
         let empty = load("\n").unwrap_err();
         assert!(empty.contains("holds no questions"), "{empty}");
         let backwards = good.replace("\"start\":1", "\"start\":3");
@@ -135,6 +135,8 @@ mod tests {
             error.contains("questions.jsonl:2: the place a:3-2 ends before"),
             "{error}"
         );
+        let missing = load(r#"{"repo":"r","question":"q"}"#).unwrap_err();
+        assert!(missing.contains("missing field `places`"), "{missing}");
         let unknown = load(r#"{"repo":"r","question":"q","place":[]}"#).unwrap_err();
         assert!(unknown.contains("unknown field `place`"), "{unknown}");
     }

@@ -50,6 +50,7 @@ impl Backend {
         let mut fleet = FleetOptions::default();
         fleet.reverse = Some(relay.clone());
         fleet.older_first = older;
+        fleet.guard = options.guard.clone();
         fleet.cache_dir = options.cache_dir.clone().map(|dir| match key.as_str() {
             "{}" => dir,
             key => dir.join(format!("can-{}", crate::gateway::digest(key))),

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::value::RawValue;
 use toolcrib_core::{
     Arguments, BoxFuture, Exposure, LoadRoute, Permission, Registry, SourceId, Str, Tool,
-    ToolContext, ToolError, ToolName, ToolOutput, ToolSpec, Visibility,
+    ToolContext, ToolDialect, ToolError, ToolName, ToolOutput, ToolSpec, Visibility,
 };
 use toolcrib_mcp::{Manifest, ManifestTool, exported_name};
 use toolcrib_surface::{
@@ -49,12 +49,13 @@ impl Offered {
     }
 
     /// The definition as it is listed, under `name`: the server's bytes, the name
-    /// replaced and, where `mend` is asked for, the schema put right.
+    /// replaced and, where `mend` is asked for, the schema as model APIs take it: one
+    /// property called `a<` would cost the whole request.
     pub(crate) fn definition(&self, name: &str, mend: bool) -> String {
         match &self.runner {
             Runner::Server(tool) => {
                 let same = name == &*tool.name;
-                let schema = tool.input_schema.wire();
+                let schema = self.spec.fitted(ToolDialect::OpenAi).wire();
                 let mend = mend && schema != tool.input_schema.received();
                 if same && !mend {
                     return tool.raw.get().to_owned();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
@@ -10,6 +10,7 @@ use toolcrib_core::{CancellationToken, Str, ToolName};
 use toolcrib_mcp::RpcError;
 use toolcrib_surface::Shelf;
 
+use crate::http::ParamHeaders;
 use crate::spill::Spill;
 use crate::wire;
 
@@ -72,6 +73,9 @@ pub(crate) struct Client {
     pub(crate) capabilities: Mutex<Arc<RawValue>>,
     /// It has been through the handshake and may be told things.
     pub(crate) ready: AtomicBool,
+    /// Arguments of its one request that came as headers too; over HTTP in the newest
+    /// revision alone.
+    pub(crate) params: OnceLock<ParamHeaders>,
     /// Requests under way, by the bytes of their ids.
     running: Mutex<HashMap<String, CancellationToken>>,
     /// Calls under way at servers, oldest first.
@@ -108,6 +112,7 @@ impl Client {
             number,
             main,
             version: Mutex::new("".into()),
+            params: OnceLock::new(),
             capabilities: Mutex::new(Arc::from(wire::raw("{}".to_owned()))),
             ready: AtomicBool::new(false),
             running: Mutex::default(),

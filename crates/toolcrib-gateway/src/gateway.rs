@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::broadcast::error::RecvError;
 use toolcrib_core::Tool;
-use toolcrib_mcp::{FleetEvent, ServerConfig, ServerStatus};
+use toolcrib_mcp::{FleetEvent, Guard, ServerConfig, ServerStatus};
 
 use crate::backend::Backend;
 use crate::catalog::Filters;
@@ -58,6 +58,8 @@ pub struct Options {
     /// Whether tools whose definitions changed since they were first seen are held
     /// back. They are flagged in any case, where [`Options::pins()`] names a file.
     pub hold_changed: bool,
+    /// Ends what servers started if this process is killed.
+    pub guard: Option<Guard>,
     pub(crate) pins: Option<Arc<Pins>>,
     pub(crate) policy: Policy,
     pub(crate) filters: Filters,
@@ -74,6 +76,7 @@ impl Options {
             local: Vec::new(),
             result_cap: 64 * 1024,
             hold_changed: false,
+            guard: None,
             pins: None,
             policy: Policy::default(),
             filters: Filters::new(),

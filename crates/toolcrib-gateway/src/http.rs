@@ -10,6 +10,7 @@
 
 mod guard;
 mod out;
+mod params;
 mod session;
 
 use std::convert::Infallible;
@@ -37,6 +38,7 @@ use crate::wire::{self, Message};
 
 pub use guard::{HttpOptions, HttpRefused};
 use out::Out;
+pub(crate) use params::ParamHeaders;
 use session::Sessions;
 
 const SESSION: &str = "mcp-session-id";
@@ -253,6 +255,7 @@ impl Server {
     async fn stateless(&self, headers: &HeaderMap, text: &str, message: &Message<'_>) -> Reply {
         let (lane, messages) = Lane::new();
         let client = self.gateway.connect(lane.clone());
+        let _ = client.params.set(ParamHeaders::of(headers));
         let Some(work) = self.gateway.work(&client, text) else {
             return empty(StatusCode::ACCEPTED);
         };

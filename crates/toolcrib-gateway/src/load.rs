@@ -74,7 +74,7 @@ impl Loaded {
         for path in settings.variables_from.iter().rev() {
             variables.extend(carried_variables(Path::new(path)));
         }
-        variables.insert(ROOT.to_owned(), root.to_string_lossy().into_owned());
+        let here = BTreeMap::from([(ROOT.to_owned(), root.to_string_lossy().into_owned())]);
         let mut loaded = Loaded {
             policy: settings.policy.clone(),
             ..Loaded::default()
@@ -86,7 +86,7 @@ impl Loaded {
                 loaded.filters.insert(server.name.to_string(), filter);
             }
             let path = own.and_then(|own| own.env_file.as_deref());
-            if let Some(path) = path.map(|path| known(path, &variables))
+            if let Some(path) = path.map(|path| known(path, &here))
                 && let Transport::Stdio { env, .. } = &mut server.transport
             {
                 let path = root.join(whole(&path));
@@ -100,17 +100,21 @@ impl Loaded {
                     env.entry(name).or_insert_with(|| literal(&value));
                 }
             }
-            fill_known(&mut server.transport, &variables);
+            fill_known(&mut server.transport, &here);
+            server.variables.clone_from(&variables);
             loaded.servers.push(server);
         }
         Ok(loaded)
     }
 
-    /// This with these variables filled in wherever the environment does not hold them.
+    /// This with these values for variables that the environment does not hold.
     #[must_use]
     pub fn filled(mut self, variables: &BTreeMap<String, String>) -> Loaded {
         for server in &mut self.servers {
-            fill_known(&mut server.transport, variables);
+            for (name, value) in variables {
+                let kept = server.variables.entry(name.clone());
+                kept.or_insert_with(|| value.clone());
+            }
         }
         self
     }
@@ -280,7 +284,9 @@ enabled_tools = ["x"]
             panic!("stdio");
         };
         assert_eq!(*command, format!("{}/run", dir.path().display()));
-        assert_eq!(args[0], "--token=tok");
+        // Left as written: what is put in at the start alone is not shown anywhere.
+        assert_eq!(args[0], "--token=${CRIB_TEST_T}");
+        assert_eq!(loaded.servers[0].variables["CRIB_TEST_T"], "tok");
         assert_eq!(env["KEY"], "s p");
         assert_eq!(env["OTHER"], "mine");
         assert_eq!(loaded.filters["a"].0, ["x"]);

@@ -10,18 +10,20 @@ mod builder;
 mod routes;
 mod term;
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::{NodeKind, Span, Str, TextKind};
 
 pub(crate) use builder::{Builder, NewDef, one_line, span};
-pub(crate) use routes::{Joins, Mount, RouteFact, Router, joined};
+pub(crate) use routes::{BLANK, Blank, Joins, Mount, RouteFact, Router, filled, joined};
 pub(crate) use term::{ListRange, Term, TermId, WHOLE};
 
 /// Index into [`FileFacts::names`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Sym(pub(crate) u32);
 
 /// Index into [`FileFacts::defs`]; the file itself is [`DefIx::ROOT`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct DefIx(pub(crate) u32);
 
 impl DefIx {
@@ -29,11 +31,11 @@ impl DefIx {
 }
 
 /// Index into [`FileFacts::extensions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct ExtIx(pub(crate) u32);
 
 /// Everything one file says.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FileFacts {
     pub(crate) names: Vec<Str>,
     pub(crate) terms: Vec<Term>,
@@ -59,6 +61,10 @@ pub(crate) struct FileFacts {
     /// Routes that may be under a prefix.
     pub(crate) routes: Vec<RouteFact>,
     pub(crate) mounts: Vec<Mount>,
+    /// Parts of paths that are written as expressions.
+    pub(crate) blanks: Vec<Blank>,
+    /// Texts of constants that a path may be made of; sorted by them.
+    pub(crate) constants: Vec<(DefIx, Str)>,
     /// Routes and the definitions that they stand before.
     pub(crate) handlers: Vec<(DefIx, DefIx)>,
     pub(crate) syntax_errors: bool,
@@ -101,6 +107,12 @@ impl FileFacts {
             .map_or("", |at| &self.qualifiers[at].1)
     }
 
+    /// The text of a constant, if a path may be made of it.
+    pub(crate) fn constant(&self, def: DefIx) -> Option<&str> {
+        let at = self.constants.binary_search_by_key(&def, |c| c.0).ok()?;
+        Some(&self.constants[at].1)
+    }
+
     /// What a definition hands to its arguments; sorted by it.
     pub(crate) fn handed_by(&self, def: DefIx) -> &[Handed] {
         let start = self.handed.partition_point(|h| h.def < def);
@@ -117,7 +129,7 @@ impl FileFacts {
 }
 
 /// What a definition is beyond its kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Flags(pub(crate) u16);
 
 impl Flags {
@@ -159,7 +171,7 @@ impl Flags {
 }
 
 /// One definition or import.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Def {
     pub(crate) kind: NodeKind,
     pub(crate) name: Sym,
@@ -187,14 +199,14 @@ pub(crate) struct Def {
 }
 
 /// A type parameter and what it must be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct TypeParam {
     pub(crate) name: Sym,
     pub(crate) bounds: ListRange,
 }
 
 /// Members added to a type that is named elsewhere: an `impl` block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Extension {
     pub(crate) parent: DefIx,
     pub(crate) span: Span,
@@ -205,7 +217,7 @@ pub(crate) struct Extension {
 }
 
 /// A name bound inside a scope without being a definition of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Local {
     pub(crate) scope: DefIx,
     pub(crate) name: Sym,
@@ -218,7 +230,7 @@ pub(crate) struct Local {
 }
 
 /// How an import names what it brings in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Import {
     /// Its own definition, of kind import.
     pub(crate) def: DefIx,
@@ -232,7 +244,7 @@ pub(crate) struct Import {
 }
 
 /// One call expression.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) scope: DefIx,
     pub(crate) span: Span,
@@ -248,7 +260,7 @@ pub(crate) struct Call {
 }
 
 /// One mention of a name that is not the callee of a call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Use {
     pub(crate) scope: DefIx,
     pub(crate) term: TermId,
@@ -256,7 +268,7 @@ pub(crate) struct Use {
 }
 
 /// A value that a definition takes, evaluated in a scope of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Value {
     pub(crate) def: DefIx,
     pub(crate) scope: DefIx,
@@ -264,7 +276,7 @@ pub(crate) struct Value {
 }
 
 /// What a function calls one of its arguments with, as far as it declares it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Handed {
     /// The function, or the alias of a function type.
     pub(crate) def: DefIx,
@@ -277,7 +289,7 @@ pub(crate) struct Handed {
 }
 
 /// Where a function is given to be called through.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Slot {
     /// A field.
     Member(TermId),
@@ -286,7 +298,7 @@ pub(crate) enum Slot {
 }
 
 /// A name that may be a function's, given to a field.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Assigned {
     pub(crate) scope: DefIx,
     pub(crate) slot: Slot,
@@ -294,7 +306,7 @@ pub(crate) struct Assigned {
 }
 
 /// One comment or string literal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct TextFact {
     pub(crate) def: DefIx,
     pub(crate) span: Span,
@@ -302,7 +314,7 @@ pub(crate) struct TextFact {
 }
 
 /// A module whose text is in another file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Submodule {
     pub(crate) def: DefIx,
     /// Where the source says it is, relative to this file's directory.

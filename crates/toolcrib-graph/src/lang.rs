@@ -83,6 +83,11 @@ pub(crate) trait LanguageRules: Send + Sync {
         false
     }
 
+    /// Importing all of a module brings in what it exports, and no more.
+    fn globs_bring_exported(&self) -> bool {
+        false
+    }
+
     /// A type implements an interface by having its methods.
     fn structural(&self) -> bool {
         false

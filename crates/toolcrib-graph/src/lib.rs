@@ -37,8 +37,9 @@ pub use model::{
     CallSite, Direction, Edge, EdgeKind, FileId, FileInfo, Language, Node, NodeId, NodeKind,
     Origin, SiteState, Span, Str, SymbolTier, Text, TextKind,
 };
-pub use provider::{GraphProvider, Provided, TreeSitterProvider};
+pub use provider::{CachedProvider, GraphProvider, Provided, TreeSitterProvider};
 pub use scan::{
     DEFAULT_MAX_FILE_SIZE, Exclusion, Problem, ProblemKind, ScanOptions, ScanReport, SourceFile,
+    path_text,
 };
 pub use snapshot::{GraphError, Snapshot};

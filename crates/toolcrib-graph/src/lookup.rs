@@ -28,12 +28,14 @@
 //!             [ " (also " LINE { ", " LINE } [ ", …" ] ")" ]
 //!             [ "  [" MARK { "; " MARK } "]" ]
 //! MARK      = "x" N | "guess" | "dynamic: " N " implementation(s)"
-//!           | "dynamic via " QUALIFIED
+//!           | "dynamic: no other implementation" | "dynamic via " QUALIFIED
+//!           | "ambiguous: one of " N
 //! source    = LINE TAB the line [ " (+" N " characters)" ]
 //! listed    = PATH "  " LANGUAGE "  " N " bytes"
 //! note      = "note: " one line; "note: nearest names:" has indented symbols below
 //! more      = [ "(truncated) " ] N " more; next: " CALL
-//! CALL      = the lookup's name, a space, its arguments as JSON
+//! CALL      = the lookup's name, a space, its arguments as JSON; for people the
+//!             command that makes it, see [`Lookup::for_commands`]
 //! ```
 //!
 //! | lookup | head | records |
@@ -64,6 +66,7 @@ mod render;
 mod resolve;
 mod search;
 mod source;
+mod voice;
 mod words;
 
 #[cfg(test)]
@@ -91,6 +94,7 @@ use crate::graph::CodeGraph;
 pub(crate) use cap::clip;
 use index::LookupIndex;
 pub(crate) use index::is_symbol;
+use voice::Voice;
 
 /// What a lookup found, as data and as text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,14 +111,19 @@ pub(crate) type LookupResult<T> = Result<T, LookupError>;
 /// A graph and what its lookups need beside it. Build it once a graph.
 pub struct Lookup {
     pub(crate) graph: Arc<CodeGraph>,
-    pub(crate) index: LookupIndex,
+    pub(crate) index: Arc<LookupIndex>,
+    voice: Voice,
 }
 
 impl Lookup {
     /// Indexes a graph; takes a fraction of the time that building it took.
     pub fn new(graph: Arc<CodeGraph>) -> Lookup {
-        let index = LookupIndex::build(&graph);
-        Lookup { graph, index }
+        let index = Arc::new(LookupIndex::build(&graph));
+        Lookup {
+            graph,
+            index,
+            voice: Voice::default(),
+        }
     }
 
     /// The graph that is looked up in.
@@ -147,8 +156,12 @@ pub struct Rest {
 
 impl Rest {
     /// The follow-up line of the grammar.
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn line(&self, voice: &Voice) -> String {
         let marker = if self.truncated { "(truncated) " } else { "" };
-        format!("{marker}{} more; next: {}\n", self.left_out, self.next)
+        format!(
+            "{marker}{} more; next: {}\n",
+            self.left_out,
+            voice.call(&self.next)
+        )
     }
 }

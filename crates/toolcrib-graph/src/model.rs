@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A shared, immutable string: names repeat, and answers borrow from the graph.
 pub type Str = Arc<str>;
@@ -24,7 +24,7 @@ pub struct FileId(pub u32);
 
 /// A place in one file. Lines count from 1 and include both ends; bytes count
 /// from 0 and exclude the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Span {
     pub start_byte: u32,
@@ -41,7 +41,7 @@ impl Span {
 }
 
 /// What a node stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -383,7 +383,7 @@ pub struct CallSite {
 }
 
 /// Where searchable words that are not names come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum TextKind {

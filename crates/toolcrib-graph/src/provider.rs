@@ -5,6 +5,9 @@
 //! the facts. Providers return parts, not a graph: ordering and indexing are the
 //! same for all.
 
+mod cached;
+mod pack;
+
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
@@ -16,6 +19,8 @@ use crate::graph::GraphParts;
 use crate::lang::{RULES, rules_of_tree};
 use crate::link::link;
 use crate::scan::{Problem, ProblemKind, SourceFile};
+
+pub use cached::CachedProvider;
 
 /// Makes the parts of a graph from files.
 pub trait GraphProvider: Send + Sync {
@@ -52,23 +57,32 @@ impl GraphProvider for TreeSitterProvider {
             .zip(&languages)
             .map(|(file, language)| extract(&file.path, &file.text, *language))
             .collect();
-        let mut problems = Vec::new();
-        for (file, facts) in files.iter().zip(&facts) {
-            let kind = match (facts.gave_up, facts.syntax_errors) {
-                (true, _) => ProblemKind::ParseGaveUp,
-                (_, true) => ProblemKind::SyntaxErrors,
-                _ => continue,
-            };
-            problems.push(Problem {
-                path: file.path.clone(),
-                kind,
-                detail: String::new(),
-            });
-        }
-        Provided {
-            parts: link(files, &facts, languages),
-            problems,
-        }
+        provided(files, facts, languages)
+    }
+}
+
+/// Links what was read of each file, and says what could not be.
+fn provided(
+    files: &[SourceFile],
+    facts: Vec<FileFacts>,
+    languages: Vec<Option<usize>>,
+) -> Provided {
+    let mut problems = Vec::new();
+    for (file, facts) in files.iter().zip(&facts) {
+        let kind = match (facts.gave_up, facts.syntax_errors) {
+            (true, _) => ProblemKind::ParseGaveUp,
+            (_, true) => ProblemKind::SyntaxErrors,
+            _ => continue,
+        };
+        problems.push(Problem {
+            path: file.path.clone(),
+            kind,
+            detail: String::new(),
+        });
+    }
+    Provided {
+        parts: link(files, &facts, languages),
+        problems,
     }
 }
 
@@ -78,6 +92,28 @@ const MAX_PROGRESS_CALLS: u32 = 400_000;
 
 thread_local! {
     static PARSERS: RefCell<Vec<Option<Parser>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Parses a text unless it takes too long.
+pub(crate) fn parse(parser: &mut Parser, bytes: &[u8]) -> Option<tree_sitter::Tree> {
+    let mut calls = 0u32;
+    let mut progress = |_: &ParseState| {
+        calls += 1;
+        if calls > MAX_PROGRESS_CALLS {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let tree = parser.parse_with_options(
+        &mut |at, _| bytes.get(at..).unwrap_or(&[]),
+        None,
+        Some(ParseOptions::new().progress_callback(&mut progress)),
+    );
+    if tree.is_none() {
+        parser.reset();
+    }
+    tree
 }
 
 /// What one file says; a function of its path, text and language alone.
@@ -94,24 +130,7 @@ pub(crate) fn extract(path: &str, text: &str, language: Option<usize>) -> FileFa
         parser.set_language(&rules.grammar(path)).ok()?;
         let parsed = rules.parsed_text(text);
         let bytes = parsed.as_deref().unwrap_or(text).as_bytes();
-        let mut calls = 0u32;
-        let mut progress = |_: &ParseState| {
-            calls += 1;
-            if calls > MAX_PROGRESS_CALLS {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let tree = parser.parse_with_options(
-            &mut |at, _| bytes.get(at..).unwrap_or(&[]),
-            None,
-            Some(ParseOptions::new().progress_callback(&mut progress)),
-        );
-        if tree.is_none() {
-            parser.reset();
-        }
-        tree
+        parse(parser, bytes)
     });
     let Some(tree) = tree else {
         builder.gave_up();

@@ -16,7 +16,7 @@ mod text;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -275,22 +275,43 @@ fn read(disk: &dyn Disk, path: &Path, shown: Str, max: u64) -> Outcome {
 /// The path below the root with `/`, and whether it was UTF-8.
 fn relative(root: &Path, path: &Path) -> (Str, bool) {
     let below = path.strip_prefix(root).unwrap_or(path);
-    let mut shown = String::new();
-    let mut exact = true;
+    let mut parts = OsString::new();
     for part in below.components() {
         let Component::Normal(part) = part else {
             continue;
         };
-        if !shown.is_empty() {
-            shown.push('/');
+        if !parts.is_empty() {
+            parts.push("/");
         }
-        exact &= part.to_str().is_some();
-        shown.push_str(&part.to_string_lossy());
+        parts.push(part);
     }
-    if shown.is_empty() {
-        shown.push('.');
+    if parts.is_empty() {
+        parts.push(".");
     }
+    let exact = parts.to_str().is_some();
+    let shown = path_text(&parts);
     (shown.into(), exact)
+}
+
+/// A path as the graph writes it and as every lookup takes it: itself where it is
+/// UTF-8, else with each byte that is none as `\xFF` and each backslash as two, so
+/// that two paths never look the same.
+///
+/// ```
+/// assert_eq!(toolcrib_graph::path_text("src/a.c".as_ref()), "src/a.c");
+/// ```
+pub fn path_text(path: &OsStr) -> String {
+    if let Some(text) = path.to_str() {
+        return text.to_string();
+    }
+    let mut out = String::new();
+    for chunk in path.as_encoded_bytes().utf8_chunks() {
+        out.push_str(&chunk.valid().replace('\\', "\\\\"));
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02X}"));
+        }
+    }
+    out
 }
 
 /// Removes `.` and resolves `..` by text alone.

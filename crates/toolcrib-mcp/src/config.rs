@@ -42,6 +42,9 @@ pub struct ServerConfig {
     /// OAuth client and scopes, for servers that want more than a registration on
     /// the spot.
     pub oauth: OAuthConfig,
+    /// Values for `${VAR}` where the environment has none. They are secrets: nothing
+    /// shows them.
+    pub variables: BTreeMap<String, String>,
     /// The file it was read from, for errors.
     pub file: Option<PathBuf>,
 }
@@ -114,6 +117,7 @@ impl ServerConfig {
             idle_stop: Some(Duration::from_secs(600)),
             disabled: false,
             oauth: OAuthConfig::default(),
+            variables: BTreeMap::new(),
             file: None,
         }
     }
@@ -152,7 +156,7 @@ impl ServerConfig {
             hash.update(text.as_bytes());
         };
         // A variable that is not set yet leaves the text as written.
-        let expanded = |text: &String| expand::expand(text).unwrap_or_else(|_| text.clone());
+        let expanded = |text: &String| self.expand(text).unwrap_or_else(|_| text.clone());
         match &self.transport {
             Transport::Stdio {
                 command,

@@ -57,6 +57,7 @@ pub(crate) struct Options {
     pub(crate) older_first: bool,
     pub(crate) grace: Duration,
     pub(crate) max_message: usize,
+    pub(crate) guard: Option<crate::Guard>,
 }
 
 /// What the server said of itself.

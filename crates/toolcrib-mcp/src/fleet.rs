@@ -23,7 +23,7 @@ use crate::auth::{Login, Logins};
 use crate::connection::Options;
 use crate::context::{RequestContext, Reverse};
 use crate::manifest::{Manifest, Store};
-use crate::{McpError, ServerConfig};
+use crate::{Guard, McpError, ServerConfig};
 
 use server::Server;
 pub use status::{ServerState, ServerStatus};
@@ -67,6 +67,8 @@ pub struct FleetOptions {
     pub max_message: usize,
     /// First rest after a failure; it doubles up to a minute.
     pub rest: Duration,
+    /// Ends what servers started if this process is killed.
+    pub guard: Option<Guard>,
 }
 
 impl Default for FleetOptions {
@@ -83,6 +85,7 @@ impl Default for FleetOptions {
             grace: Duration::from_secs(2),
             max_message: 64 * 1024 * 1024,
             rest: Duration::from_millis(500),
+            guard: None,
         }
     }
 }
@@ -146,6 +149,7 @@ impl Fleet {
                 older_first: options.older_first,
                 grace: options.grace,
                 max_message: options.max_message,
+                guard: options.guard,
             },
             rest: options.rest,
             store: Store::new(options.cache_dir),

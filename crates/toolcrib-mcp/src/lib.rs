@@ -33,6 +33,7 @@ mod connection;
 mod context;
 mod error;
 mod fleet;
+mod guard;
 mod headers;
 mod http;
 mod manifest;
@@ -53,6 +54,7 @@ pub use config::{
 pub use context::{RequestContext, Reverse};
 pub use error::{McpError, RpcError};
 pub use fleet::{Fleet, FleetEvent, FleetOptions, ServerState, ServerStatus};
+pub use guard::{Guard, end_groups_of};
 pub use manifest::{Annotations, Freshness, Manifest, ManifestTool, Quarantined};
 pub use names::exported_name;
 pub use output::output_of;

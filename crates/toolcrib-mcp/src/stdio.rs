@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use toolcrib_core::BoxFuture;
 
 use crate::McpError;
+use crate::guard::Guard;
 use crate::message;
 use crate::peer::{Outgoing, Peer, Sink};
 
@@ -32,7 +33,7 @@ const EDGE: usize = 512;
 
 /// Variables a server gets without asking: what programs need to find their files
 /// and speak the user's language, and nothing else.
-const BASE_ENV: [&str; 12] = [
+pub(crate) const BASE_ENV: [&str; 12] = [
     "HOME",
     "LANG",
     "LOGNAME",
@@ -57,6 +58,8 @@ pub(crate) struct Program {
     pub(crate) grace: Duration,
     /// Longest message in bytes.
     pub(crate) max_message: usize,
+    /// Ends the group if we are killed.
+    pub(crate) guard: Option<Guard>,
 }
 
 /// A running server.
@@ -95,6 +98,9 @@ impl StdioSink {
         ) else {
             return Err(failed("it ended at once".to_owned()));
         };
+        if let Some(guard) = &program.guard {
+            guard.add(pid);
+        }
         let (queue, messages) = mpsc::channel(QUEUE);
         let (stop, stopped) = watch::channel(false);
         let (end, ended) = watch::channel(None);
@@ -116,7 +122,11 @@ impl StdioSink {
             program.max_message,
         ));
         tokio::spawn(supervise(
-            Group { child, pid },
+            Group {
+                child,
+                pid,
+                guard: program.guard,
+            },
             stopped,
             end,
             program.grace,
@@ -359,6 +369,7 @@ async fn keep(mut stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>) {
 struct Group {
     child: Child,
     pid: u32,
+    guard: Option<Guard>,
 }
 
 impl Group {
@@ -380,6 +391,9 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.signal(true);
+        if let Some(guard) = &self.guard {
+            guard.remove(self.pid);
+        }
     }
 }
 

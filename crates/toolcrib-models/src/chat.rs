@@ -20,7 +20,8 @@ use toolcrib_core::{
     Request, Str,
 };
 
-use crate::http::{self, Auth, Endpoint, Key, Route, Sender, shown_url};
+use crate::http::{self, Auth, Endpoint, Key, Route, Sender};
+use crate::reask::{self, Once};
 use crate::retry::RetryPolicy;
 use body::Renderer;
 
@@ -52,7 +53,8 @@ pub struct ChatOptions {
     /// How the tool-free final round is asked for; the vendor's habit unless given.
     pub final_round: Option<FinalRound>,
     /// How the model gets the definitions of tools loaded on the way: appended to
-    /// the array unless given. The positional route declares them in the transcript.
+    /// the array unless given. The positional route declares them in the transcript;
+    /// the native one leaves the search to a server that has one.
     pub load_route: LoadRoute,
     /// Whether images in tool results are sent on; the vendor's habit unless given.
     pub forward_images: Option<bool>,
@@ -89,31 +91,9 @@ impl ChatOptions {
             connect: Duration::from_secs(10),
         }
     }
-
-    /// The same options with another address.
-    pub fn base_url(mut self, url: impl Into<String>) -> ChatOptions {
-        self.base_url = url.into();
-        self
-    }
-
-    /// The same options with a key.
-    pub fn key(mut self, key: Key) -> ChatOptions {
-        self.key = Some(key);
-        self
-    }
 }
 
-/// Shows no key and none of the address but scheme, host, port and path.
-impl fmt::Debug for ChatOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChatOptions")
-            .field("vendor", &self.vendor)
-            .field("base_url", &shown_url(&self.base_url))
-            .field("model", &self.model)
-            .field("key", &self.key)
-            .finish_non_exhaustive()
-    }
-}
+crate::options::endpoint_options!(ChatOptions, vendor);
 
 fn route() -> Route {
     Route {
@@ -178,6 +158,9 @@ impl ChatModel {
                 id,
                 forwards_images: options.forward_images.unwrap_or(dialect.forwards_images),
                 declares: options.load_route == LoadRoute::Positional,
+                searches: dialect
+                    .own_search
+                    .filter(|_| options.load_route == LoadRoute::Native),
             },
             sender: Sender::new(endpoint, options.connect, options.idle, options.retry)?,
             profile,
@@ -197,6 +180,16 @@ impl Model for ChatModel {
     }
 
     fn stream<'a>(
+        &'a self,
+        request: Request<'a>,
+        on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(reask::ask(self, request, on_event))
+    }
+}
+
+impl Once for ChatModel {
+    fn once<'a>(
         &'a self,
         request: Request<'a>,
         on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),

@@ -98,18 +98,52 @@ fn enforced(request: &Request<'_>, mut reply: Reply) -> Reply {
     reply
 }
 
-/// Counts what came, so that no stream can grow without end.
+/// The head of every wire's assembler: counts what came, so that no reply can grow
+/// without end, and reports what can be shown of it.
 #[derive(Debug, Default)]
-pub(crate) struct Meter(usize);
+pub(crate) struct Meter {
+    bytes: usize,
+    delivered: bool,
+}
 
 impl Meter {
     pub(crate) fn add(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.0 += bytes;
-        if self.0 > MOST_BYTES {
+        self.bytes += bytes;
+        if self.bytes > MOST_BYTES {
             return Err(Fault::malformed("sent a reply of more than 64 MiB"));
         }
         Ok(())
     }
+
+    /// Reports a piece of text.
+    pub(crate) fn text(&mut self, piece: &str, on_event: &mut Events<'_>) {
+        if !piece.is_empty() {
+            self.delivered = true;
+            on_event(ReplyEvent::Text(piece));
+        }
+    }
+
+    /// Reports a piece of reasoning.
+    pub(crate) fn reasoning(&mut self, piece: &str, on_event: &mut Events<'_>) {
+        if !piece.is_empty() {
+            self.delivered = true;
+            on_event(ReplyEvent::Reasoning(piece));
+        }
+    }
+
+    /// Whether anything was reported.
+    pub(crate) fn delivered(&self) -> bool {
+        self.delivered
+    }
+}
+
+/// Refuses one more part where a reply has `most` already.
+pub(crate) fn room(parts: usize, most: usize) -> Result<(), Fault> {
+    if parts < most {
+        return Ok(());
+    }
+    let what = format!("sent more than {most} parts in one reply");
+    Err(Fault::malformed(what))
 }
 
 /// How requests are sent.

@@ -1,6 +1,6 @@
 //! Models behind one trait: chat endpoints of the OpenAI kind, OpenAI Responses,
-//! Anthropic Messages, Gemini, models that only write text, recorded scripts and the
-//! built-in navigator. The only crate that opens sockets to models.
+//! Anthropic Messages, Gemini, agents as plain models, models that only write text,
+//! recorded scripts and the built-in navigator. The only crate that opens sockets to models.
 //!
 //! What is known of providers and models is a table; see [`Profiles`].
 //!
@@ -16,6 +16,8 @@
 //! # Ok::<(), toolcrib_core::ModelError>(())
 //! ```
 
+#[cfg(feature = "acp")]
+mod acp;
 mod chat;
 mod check;
 mod deferral;
@@ -27,8 +29,10 @@ mod json;
 mod local;
 mod messages;
 mod navigator;
+mod options;
 mod profile;
 mod reach;
+mod reask;
 mod remote;
 mod responses;
 mod retry;
@@ -41,6 +45,8 @@ mod text_tools;
 mod turns;
 mod usage;
 
+#[cfg(feature = "acp")]
+pub use acp::AcpModel;
 pub use chat::{ChatModel, ChatOptions, Vendor};
 pub use check::{Finding, check_request};
 pub use http::Key;

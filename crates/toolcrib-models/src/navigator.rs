@@ -10,14 +10,17 @@
 //! run goes on where it was and the same transcript gives the same bytes.
 
 mod answer;
+mod evidence;
 mod files;
 mod foreign;
 mod meaning;
 mod notes;
+mod nothing;
 mod plan;
 mod question;
 mod rank;
 mod relations;
+mod routes;
 mod ways;
 mod words;
 

@@ -86,6 +86,8 @@ pub struct Settings {
     /// Whether images in results are sent on, where the wire leaves a choice.
     pub images: Option<bool>,
     price: Option<PriceEntry>,
+    /// When and where limits and prices were looked up.
+    pub checked: Option<String>,
     /// Longest time without a byte of an answer, in seconds.
     pub idle_seconds: Option<u64>,
     /// Further members of every request.
@@ -110,6 +112,7 @@ impl Settings {
         take(&mut self.final_round, &over.final_round);
         take(&mut self.images, &over.images);
         take(&mut self.price, &over.price);
+        take(&mut self.checked, &over.checked);
         take(&mut self.idle_seconds, &over.idle_seconds);
         self.extra.extend(over.extra.clone());
     }
@@ -355,6 +358,11 @@ mod tests {
         for (pattern, _) in &table.models {
             let provider = pattern.split(':').next().unwrap();
             assert!(table.provider(provider).is_some(), "{pattern}");
+        }
+        // What costs money was looked up.
+        for (pattern, entry) in &table.models {
+            let told = entry.checked.as_deref().unwrap_or_default();
+            assert!(entry.price.is_none() || told.starts_with("20"), "{pattern}");
         }
         for (name, _) in table.providers() {
             let settings = table.settings(name, "m", true);

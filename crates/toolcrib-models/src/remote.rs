@@ -12,7 +12,8 @@ use toolcrib_core::{
     Request, Str, ToolDialect,
 };
 
-use crate::http::{self, Auth, Endpoint, Key, Route, Sender, shown_url};
+use crate::http::{self, Auth, Endpoint, Key, Route, Sender};
+use crate::reask::{self, Once};
 use crate::retry::RetryPolicy;
 use crate::{gemini, messages, responses};
 
@@ -159,31 +160,9 @@ impl RemoteOptions {
             connect: Duration::from_secs(10),
         }
     }
-
-    /// The same options with another address.
-    pub fn base_url(mut self, url: impl Into<String>) -> RemoteOptions {
-        self.base_url = url.into();
-        self
-    }
-
-    /// The same options with a key.
-    pub fn key(mut self, key: Key) -> RemoteOptions {
-        self.key = Some(key);
-        self
-    }
 }
 
-/// Shows no key and none of the address but scheme, host, port and path.
-impl fmt::Debug for RemoteOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RemoteOptions")
-            .field("wire", &self.wire)
-            .field("base_url", &shown_url(&self.base_url))
-            .field("model", &self.model)
-            .field("key", &self.key)
-            .finish_non_exhaustive()
-    }
-}
+crate::options::endpoint_options!(RemoteOptions, wire);
 
 enum Renderer {
     Messages(messages::Renderer),
@@ -265,6 +244,16 @@ impl Model for RemoteModel {
     }
 
     fn stream<'a>(
+        &'a self,
+        request: Request<'a>,
+        on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(reask::ask(self, request, on_event))
+    }
+}
+
+impl Once for RemoteModel {
+    fn once<'a>(
         &'a self,
         request: Request<'a>,
         on_event: &'a mut (dyn FnMut(ReplyEvent<'_>) + Send),

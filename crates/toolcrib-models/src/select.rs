@@ -38,6 +38,9 @@ pub enum ModelSpec {
         /// After `#`.
         name: String,
     },
+    /// `acp:COMMAND`: an agent as a plain model.
+    #[cfg(feature = "acp")]
+    Acp(String),
     /// `script:FILE`.
     Script(String),
     /// `local:FILE`: weights for the model in process.
@@ -48,10 +51,18 @@ pub enum ModelSpec {
 }
 
 /// Forms that are not those of a provider.
-const OTHERS: [(&str, &str); 2] = [("script", "script:FILE"), ("builtin", "builtin:navigator")];
+const OTHERS: &[(&str, &str)] = &[
+    ("script", "script:FILE"),
+    #[cfg(feature = "acp")]
+    ("acp", "acp:COMMAND"),
+    #[cfg(feature = "local")]
+    ("local", "local:FILE"),
+    ("builtin", "builtin:navigator"),
+];
 
 /// Providers of other wires, with a way to their models all the same.
 const ELSEWHERE: &[(&str, &str)] = &[
+    #[cfg(not(feature = "acp"))]
     ("acp", "reach the agent's model under its provider's name"),
     #[cfg(not(feature = "local"))]
     (
@@ -120,6 +131,8 @@ impl ModelSpec {
                 name,
             }),
             "script" => Ok(ModelSpec::Script(name)),
+            #[cfg(feature = "acp")]
+            "acp" => Ok(ModelSpec::Acp(name)),
             #[cfg(feature = "local")]
             "local" => Ok(ModelSpec::Local(name)),
             _ if name == "navigator" => Ok(ModelSpec::Navigator),
@@ -176,6 +189,11 @@ impl ModelSpec {
         }
         match self {
             ModelSpec::Script(file) => Ok(Arc::new(ScriptModel::open(file)?)),
+            #[cfg(feature = "acp")]
+            ModelSpec::Acp(command) => {
+                let agent = crate::acp::AcpModel::new(command)?;
+                Ok(Arc::new(TextTools::new(Arc::new(agent))))
+            }
             #[cfg(feature = "local")]
             ModelSpec::Local(file) => Ok(Arc::new(crate::local::LocalModel::open(file)?)),
             _ => Ok(Arc::new(Navigator::new())),
@@ -382,6 +400,8 @@ impl fmt::Display for ModelSpec {
                 write!(f, "{}#{name}", crate::http::shown_url(url))
             }
             ModelSpec::Script(file) => write!(f, "script:{file}"),
+            #[cfg(feature = "acp")]
+            ModelSpec::Acp(command) => write!(f, "acp:{command}"),
             #[cfg(feature = "local")]
             ModelSpec::Local(file) => write!(f, "local:{file}"),
             ModelSpec::Navigator => f.write_str("builtin:navigator"),

@@ -15,6 +15,7 @@ use crate::repo::Repo;
 /// used only in tests.
 const FLOORS: &[(&str, u8)] = &[
     ("toolcrib-core", 0),
+    ("toolcrib-encoder", 0),
     ("toolcrib-graph", 0),
     ("toolcrib-macros", 0),
     ("toolcrib-sandbox", 0),

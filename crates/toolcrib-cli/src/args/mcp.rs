@@ -61,5 +61,8 @@ pub(crate) enum McpCommand {
         /// Name of the server
         #[arg(value_name = "SERVER")]
         server: String,
+        /// How long to wait for it, such as 90s or 10m
+        #[arg(long, value_name = "TIME", default_value = "10m", value_parser = super::duration)]
+        timeout: std::time::Duration,
     },
 }

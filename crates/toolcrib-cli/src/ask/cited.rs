@@ -41,7 +41,18 @@ pub(crate) fn answer(lookup: Arc<Lookup>) -> Answer<Cited> {
     })
 }
 
+/// What an answer begins with, in any language, when the repository has none.
+const NOTHING_FOUND: &str = "Nothing found";
+
 impl Cited {
+    /// Whether the answer is one; `false` when it says that there is none.
+    pub(crate) fn found(&self) -> bool {
+        let text = self.text.trim_start_matches(['*', '_', '#', ' ', '\n']);
+        !text
+            .get(..NOTHING_FOUND.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(NOTHING_FOUND))
+    }
+
     /// The text with its citations dressed and each fault marked where it stands.
     pub(super) fn dressed(&self, dress: &Dress) -> String {
         let mut out = String::with_capacity(self.text.len());
@@ -97,6 +108,7 @@ impl Cited {
         json!({
             "v": 1,
             "type": "citations",
+            "found": self.found(),
             "citations": citations.collect::<Vec<_>>(),
             "unknown_names": self.check.unknown.iter().map(|name| &name.name).collect::<Vec<_>>(),
         })

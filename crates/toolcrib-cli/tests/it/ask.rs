@@ -260,14 +260,20 @@ fn a_key_in_the_environment_is_hinted_at_and_never_shown_or_used() {
 #[test]
 fn nothing_worth_citing_is_said_plainly() {
     let world = World::sample();
-    let ran = world.run(&["ask", "Where is the flux capacitor charged?"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(
-        ran.stdout
-            .starts_with("Nothing in the repository's symbols"),
-        "{}",
-        ran.stdout
-    );
+    let question = "Where is the flux capacitor charged?";
+    let ran = world.run(&["ask", question]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("Nothing found: "), "{}", ran.stdout);
+    let found = |question: &str| {
+        let ran = world.run(&["ask", "--format", "json", question]);
+        let lines = ran.stdout.lines();
+        let events = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let mut cited = events.filter(|event| event["type"] == "citations");
+        (ran.code, cited.next().unwrap()["found"].clone())
+    };
+    assert_eq!(found(question), (Some(4), false.into()));
+    let known = found("Where is a result truncated?");
+    assert_eq!(known, (Some(0), true.into()));
 }
 
 #[test]
@@ -312,7 +318,7 @@ fn the_directory_may_stand_anywhere_on_the_line() {
 fn callers_of_what_does_not_exist_are_not_those_of_something_else() {
     let world = World::sample();
     for (question, said) in [
-        ("Who calls truncate_everything?", "No symbol is named "),
+        ("Who calls truncate_everything?", "no symbol is named "),
         ("Who calls push_back?", "is worth citing"),
     ] {
         let ran = world.run(&["ask", "--no-session", "--quiet", question]);

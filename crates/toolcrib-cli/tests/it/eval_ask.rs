@@ -56,3 +56,23 @@ fn a_missing_repository_is_named_before_anything_is_asked() {
     assert!(ran.stderr.contains("elsewhere"), "{}", ran.stderr);
     assert_eq!(ran.stdout, "");
 }
+
+#[test]
+fn saying_that_there_is_nothing_is_right_where_there_is_nothing() {
+    let world = World::sample();
+    let question =
+        |text: &str| format!("{{\"repo\":\"repo\",\"question\":\"{text}\",\"places\":[]}}\n");
+    let text = question("Where is the flux capacitor charged?")
+        + &question("Where is a result truncated?");
+    let ran = evaluate(&world, &text);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let lines: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |line: &Value| (line["hit"].clone(), line["found"].clone());
+    assert_eq!(of(&lines[0]), (Value::Bool(true), Value::Bool(false)));
+    assert_eq!(of(&lines[1]), (Value::Bool(false), Value::Bool(true)));
+    assert_eq!(lines[2]["hits"], 1);
+}

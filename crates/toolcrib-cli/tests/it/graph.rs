@@ -93,11 +93,37 @@ fn a_printed_follow_up_can_be_made_on_the_command_line() {
     let first = world
         .run(&["graph", "search", "cut", "--limit", "1"])
         .stdout;
-    assert!(first.contains(r#""offset":1"#), "{first}");
-    let next = world
-        .run(&["graph", "search", "cut", "--limit", "1", "--offset", "1"])
-        .stdout;
+    let (_, command) = first.split_once("next: toolcrib ").unwrap();
+    let args: Vec<&str> = command.split_whitespace().collect();
+    let next = world.run(&args).stdout;
     assert!(next.contains("2-2 shown"), "{next}");
+}
+
+#[test]
+fn hints_for_people_are_commands_for_the_same_directory() {
+    let world = World::sample();
+    let said = |args: &[&str]| {
+        let ran = world.run(args);
+        ran.stdout + &ran.stderr
+    };
+    let text = said(&["graph", "neighbors", "zzzzzz"]);
+    assert!(text.contains("use `toolcrib graph search` first"), "{text}");
+    let dir = world.repo().display().to_string();
+    let text = said(&["graph", "-C", &dir, "search", "cut", "--limit", "1"]);
+    let next = format!("next: toolcrib graph -C '{dir}' search --limit 1 --offset 1 cut");
+    assert!(text.contains(&next), "{text}");
+    let text = said(&["graph", "neighbors", "show", "--direction", "up"]);
+    assert!(
+        text.contains("use one of incoming, outgoing, both"),
+        "{text}"
+    );
+    let help = said(&["graph", "neighbors", "--help"]);
+    assert!(help.contains("incoming, outgoing or both"), "{help}");
+    let text = said(&["graph", "search", "cut", "--limit", "51"]);
+    assert!(
+        text.contains("limit takes 1 to 50, so 51 is read as 50"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod gateway;
 mod graph;
 mod import;
 mod killed;
+mod login;
 mod mcp;
 mod models;
 mod sessions;

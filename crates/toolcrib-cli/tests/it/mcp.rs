@@ -171,3 +171,45 @@ fn a_file_named_on_the_command_line_is_meant_and_its_errors_are_placed() {
         listed.stdout
     );
 }
+
+/// What `import` leaves behind: the secret stands in the client's file alone.
+#[test]
+fn variables_that_a_client_carries_are_read_by_every_command_and_shown_by_none() {
+    let world = World::empty();
+    let client = world.home().join("client.json");
+    let carried = json!({"mcpServers": {"toolcrib": {
+        "command": "/x/toolcrib", "args": ["serve"], "env": {"CRIB_TEST_TOKEN": "sesame-open"}}}});
+    std::fs::write(&client, carried.to_string()).unwrap();
+    let fake = FakeMcp::new().with("initialize", "exit");
+    let (command, mut args, env) = fake.command();
+    args.push("--skip".to_owned());
+    args.push("${CRIB_TEST_TOKEN}".to_owned());
+    // What a server prints back of it is not shown either.
+    let said = format!(
+        "echo bad token \"$0\" >&2; exec {command} {}",
+        args.join(" ")
+    );
+    let text = format!(
+        "[mcp]\nvariables_from = [{:?}]\n[mcp.servers.fake]\ncommand = \"sh\"\nargs = [\"-c\", {:?}, \"${{CRIB_TEST_TOKEN}}\"]\nenv = {{ {} = {:?} }}\n",
+        client.to_str().unwrap(),
+        said.replace("${CRIB_TEST_TOKEN}", "$0"),
+        env[0].0,
+        env[0].1,
+    );
+    let config = world.home().join(".config/toolcrib/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(&config, text).unwrap();
+    for args in [
+        &["mcp", "check"][..],
+        &["mcp", "check", "--json"],
+        &["mcp", "list", "--json"],
+        &["mcp", "call", "fake/echo"],
+    ] {
+        let ran = world.run(args);
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(!all.contains("sesame"), "{args:?}: {all}");
+        if !args.contains(&"list") {
+            assert!(all.contains("bad token [redacted]"), "{args:?}: {all}");
+        }
+    }
+}

@@ -183,3 +183,118 @@ fn doctor_probes_only_when_asked_to() {
         ran.stdout
     );
 }
+
+#[test]
+fn doctor_names_cause_and_next_step_of_what_keeps_a_model_from_answering() {
+    let world = World::sample();
+    let said = |args: &[&str]| {
+        let ran = with_key(&world, args);
+        assert_eq!(ran.code, Some(1), "{}", ran.stdout);
+        let fixes = ran.stdout.lines().filter(|line| line.starts_with("fix"));
+        let fixes: Vec<String> = fixes.map(str::to_owned).collect();
+        assert_eq!(fixes.len(), 1, "{}", ran.stdout);
+        fixes.into_iter().next().unwrap()
+    };
+    let page = "<html><head><title>Welcome</title></head></html>";
+    // A wrong address: another server, and one that shows a page for everything.
+    for (code, told) in [
+        (
+            404,
+            "answered HTTP 404: a web page titled \"Welcome\"; check",
+        ),
+        (
+            200,
+            "sent a web page titled \"Welcome\"; check the base URL",
+        ),
+    ] {
+        let server = ByteServer::serve(move |_| Answer::json(code, page)).unwrap();
+        mine(&world, &server, "");
+        let fix = said(&["doctor"]);
+        assert!(fix.contains(told), "{fix}");
+    }
+    // TLS towards a server that speaks none.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            use std::io::{Read as _, Write as _};
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    let url = format!("base_url = 'https://{address}/v1'");
+    let plain = lists("{}");
+    mine(&world, &plain, "");
+    let file = world.home().join(".config/toolcrib/models.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let before = format!("base_url = '{}'", plain.url("/v1"));
+    assert!(text.contains(&before));
+    std::fs::write(&file, text.replace(&before, &url)).unwrap();
+    let fix = said(&["doctor", "--model", "mine:m"]);
+    assert!(fix.contains("cannot be reached: "), "{fix}");
+    assert!(
+        fix.contains("; write http:// where the server speaks no TLS"),
+        "{fix}"
+    );
+    // Quota, and a window that the server says is too small.
+    for (code, body, told) in [
+        (
+            402,
+            r#"{"error":{"message":"Insufficient credits","code":402}}"#,
+            "answered HTTP 402: Insufficient credits; add credit or choose another model",
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":900,"n_ctx":256}}"#,
+            "shorten the conversation or choose a model with a larger window",
+        ),
+    ] {
+        let server = ByteServer::serve(move |request: &Received| match request.method.as_str() {
+            "GET" => Answer::json(200, r#"{"data":[]}"#),
+            _ => Answer::json(code, body),
+        })
+        .unwrap();
+        mine(&world, &server, "");
+        let fix = said(&["doctor", "--probe", "--model", "mine:m"]);
+        assert!(fix.contains(told), "{fix}");
+    }
+    // A window that the table says is too small.
+    let server = lists("{}");
+    mine(&world, &server, "window = 2048\n");
+    let fix = said(&["doctor", "--model", "mine:m"]);
+    assert!(
+        fix.contains("mine:m: its window of 2048 tokens holds no question"),
+        "{fix}"
+    );
+}
+
+#[test]
+fn doctor_names_a_proxy_that_does_not_answer() {
+    let world = World::sample();
+    let server = lists("{}");
+    mine(&world, &server, "");
+    let dead = ByteServer::unused_address().unwrap();
+    let mut command = world.command();
+    command
+        .env("HTTPS_PROXY", format!("http://user:{KEY}@{dead}"))
+        .env("OPENAI_API_KEY", KEY)
+        .env("MINE_KEY", KEY);
+    let ran = ran(command.arg("doctor").output().unwrap());
+    assert_eq!(ran.code, Some(1));
+    assert!(!ran.stdout.contains(KEY));
+    assert!(
+        ran.stdout.contains("note  HTTPS_PROXY is set"),
+        "{}",
+        ran.stdout
+    );
+    let fix = ran
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("fix   openai: "));
+    let fix = fix.unwrap();
+    assert!(
+        fix.ends_with("; check the address, the network and the proxy"),
+        "{fix}"
+    );
+}

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcrib_core::{Arguments, LoadRoute, Str, ToolContext};
+use toolcrib_mcp::RpcError;
 use toolcrib_surface::{CALL_TOOL, Search, TOOL_SEARCH, check_unseen};
 
 use super::ask::Leave;
@@ -68,6 +69,9 @@ impl Gateway {
             Some(raw) if raw.get() == "null" => "{}".to_owned(),
             Some(_) => return Err(bad("`arguments` must be an object")),
         };
+        if !matches!(self.options.mode, Mode::Search) {
+            as_headers_say(cx, offered, &text)?;
+        }
         let listed = offered_schema(offered);
         self.run(
             cx,
@@ -91,6 +95,8 @@ impl Gateway {
         arguments: &str,
         whole: bool,
     ) -> Answer {
+        let own = self.in_own_words(offered, arguments);
+        let arguments = own.as_ref().map_or(arguments, Arguments::as_str);
         let state = wire::text(params, "requestState");
         let held = state.is_some_and(|state| state.starts_with(HELD));
         if !held {
@@ -124,6 +130,18 @@ impl Gateway {
             // The model can go on without the tool, and should know why.
             Err(Failure::Way(error)) => Ok(Some(refusal(&error.to_string()))),
             Err(failure) => failure.into_answer(),
+        }
+    }
+
+    /// The arguments with properties that were listed under other names called again
+    /// what their server calls them.
+    fn in_own_words(&self, offered: &Offered, arguments: &str) -> Option<Arguments> {
+        match self.options.mode {
+            Mode::Eager | Mode::ListChanged => {
+                let arguments = Arguments::parse(arguments).ok()?;
+                offered.spec.input_schema.restore(&arguments)
+            }
+            Mode::Search | Mode::Transparent => None,
         }
     }
 
@@ -230,6 +248,16 @@ enum Inner<'a> {
     Tool(&'a Offered, String),
     Search(String),
     Read(String),
+}
+
+/// Whether what came as headers too is what the arguments say.
+pub(super) fn as_headers_say(cx: &Cx, offered: &Offered, arguments: &str) -> Result<(), RpcError> {
+    if let (Some(headers), Runner::Server(tool)) = (cx.client.params.get(), &offered.runner)
+        && let Some(why) = headers.mismatch(tool.header_params(), arguments)
+    {
+        return Err(RpcError::new(wire::HEADER_MISMATCH, why));
+    }
+    Ok(())
 }
 
 /// Reads the arguments of the call tool; the error is for the model.

@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use toolcrib_core::Str;
 use toolcrib_mcp::{McpError, RequestContext, RpcError};
 
+use super::call::as_headers_say;
 use super::{Answer, Cx};
 use crate::client::{Client, lock};
 use crate::gateway::Gateway;
@@ -61,6 +62,8 @@ impl Gateway {
             if let Some(name) = wire::text(params, "name")
                 && let Some(offered) = catalog.find(&name)
             {
+                let arguments = wire::get(params, "arguments").map_or("{}", RawValue::get);
+                as_headers_say(cx, offered, arguments)?;
                 match self.permitted(cx, offered, params).await? {
                     super::ask::Leave::Go => {}
                     super::ask::Leave::Answer(answer) => return Ok(Some(answer)),

@@ -158,6 +158,7 @@ impl Gateway {
     fn own_resource(&self, cx: &Cx, uri: &str) -> Option<String> {
         let own = uri.strip_prefix(OWN)?;
         if own == "status" {
+            cx.backend.learn(&self.options);
             return Some(self.status_text(&cx.backend));
         }
         let server = own.strip_prefix("instructions/")?;

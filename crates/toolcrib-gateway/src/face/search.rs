@@ -24,6 +24,8 @@ impl Gateway {
         cx: &Cx,
         arguments: Option<&RawValue>,
     ) -> Answer {
+        // A client of the newest revision may begin with a search.
+        cx.backend.learn(&self.options);
         let text = arguments.map_or("{}", RawValue::get);
         // As with any call: a text that holds the object is taken for it.
         let unwrapped = serde_json::from_str::<String>(text).ok();

@@ -143,6 +143,10 @@ pub(super) fn decoded(text: &str) -> Option<String> {
     else {
         return Some(text.to_owned());
     };
+    let padding = coded.len() - coded.trim_end_matches('=').len();
+    if coded.len() % 4 != 0 || padding > 2 {
+        return None;
+    }
     let mut bits = 0u32;
     let mut count = 0;
     let mut bytes = Vec::with_capacity(coded.len());

@@ -48,7 +48,8 @@ fn is_gateway(server: &ServerSettings) -> bool {
     let program = server.command.as_deref().unwrap_or("");
     let name = program.rsplit(['/', '\\']).next().unwrap_or("");
     let name = name.strip_suffix(".exe").unwrap_or(name);
-    name == "toolcrib" && server.args.first().is_some_and(|arg| arg == "serve")
+    // However its file is called: a name of an older one, or with a version.
+    name.starts_with("toolcrib") && server.args.first().is_some_and(|arg| arg == "serve")
 }
 
 struct Reader<'a> {

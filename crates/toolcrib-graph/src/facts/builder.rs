@@ -9,8 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::{
-    Assigned, Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import, ListRange,
-    Local, Mount, RouteFact, Router, Slot, Sym, Term, TermId, TextFact, TypeParam, Use, Value,
+    Assigned, BLANK, Blank, Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import,
+    ListRange, Local, Mount, RouteFact, Router, Slot, Sym, Term, TermId, TextFact, TypeParam, Use,
+    Value,
 };
 use crate::model::{NodeKind, Span, Str, TextKind};
 
@@ -21,6 +22,11 @@ const MAX_DOC: usize = 4_000;
 
 /// Titles of routes are cut to this many characters.
 const MAX_TITLE: usize = 160;
+
+/// Expressions in paths are cut to this many characters.
+const MAX_SHOWN: usize = 60;
+/// Longest text of a constant that is kept for paths.
+const MAX_CONSTANT: usize = 100;
 
 /// What a definition is made from.
 pub(crate) struct NewDef<'a> {
@@ -252,9 +258,31 @@ impl<'s> Builder<'s> {
                 doc: None,
             },
         );
+        self.routed(def, on);
+        def
+    }
+
+    /// Says of a definition that it is a route, and what it is added to.
+    pub(crate) fn routed(&mut self, def: DefIx, on: Option<Router>) {
         self.def_mut(def).flags.set(Flags::UNNAMED);
         self.facts.routes.push(RouteFact { def, on });
-        def
+    }
+
+    /// A part of a path that is written as an expression.
+    pub(crate) fn blank(&mut self, term: TermId, shown: &str) -> String {
+        let scope = self.scope();
+        let shown = one_line(&shown.replace(BLANK, ""), MAX_SHOWN).into();
+        self.facts.blanks.push(Blank { scope, term, shown });
+        format!("{}{}{}", BLANK[0], self.facts.blanks.len() - 1, BLANK[1])
+    }
+
+    /// Keeps the text of a constant if a path may be made of it.
+    pub(crate) fn constant(&mut self, def: DefIx, text: &str) {
+        let is_part =
+            !text.contains(char::is_whitespace) || (text.contains('/') && !text.contains('\n'));
+        if is_part && !text.is_empty() && text.len() <= MAX_CONSTANT {
+            self.facts.constants.push((def, text.into()));
+        }
     }
 
     pub(crate) fn mount(&mut self, mount: Mount) {
@@ -486,6 +514,16 @@ impl<'s> Builder<'s> {
             .sort_by_key(|l| (l.scope, l.name, l.at, l.until));
         self.facts.values.sort_by_key(|v| v.def);
         self.facts.handed.sort_by_key(|h| h.def);
+        self.facts.constants.sort_by_key(|c| c.0);
+        // What is given two texts is none.
+        let constants = std::mem::take(&mut self.facts.constants);
+        for same in constants.chunk_by(|a, b| a.0 == b.0) {
+            if let [first, rest @ ..] = same
+                && rest.iter().all(|other| other.1 == first.1)
+            {
+                self.facts.constants.push(first.clone());
+            }
+        }
         self.facts
     }
 }

@@ -1,9 +1,11 @@
 //! Expressions and types, as far as resolution needs them.
 
+use serde::{Deserialize, Serialize};
+
 use super::Sym;
 
 /// Index into [`super::FileFacts::terms`]; 0 is the unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct TermId(pub(crate) u32);
 
 impl TermId {
@@ -21,7 +23,7 @@ impl Default for TermId {
 }
 
 /// A range of [`super::FileFacts::lists`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct ListRange {
     pub(crate) start: u32,
     pub(crate) end: u32,
@@ -38,7 +40,7 @@ pub(crate) const WHOLE: u8 = u8::MAX;
 
 /// A type or an expression. A type's term stands for the type itself;
 /// [`Term::Inst`] makes a value of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Term {
     /// Not expressible; resolution declines.
     Unknown,

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{At, Home, Outline, unlinked};
+use super::outline::{At, Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static CSHARP: Outline = Outline {
@@ -50,6 +50,15 @@ pub(super) static CSHARP: Outline = Outline {
     home: |_, namespace| Home::Shared(namespace.to_string()),
     joint: |_, _, _| ".",
     open_variables: false,
+    types: &[
+        "class",
+        "enum",
+        "interface",
+        "namespace",
+        "record",
+        "struct",
+    ],
+    parsed_text: as_written,
 };
 
 fn kind(at: &At<'_>) -> Option<NodeKind> {

@@ -13,6 +13,7 @@ mod docs;
 mod items;
 mod library;
 mod place;
+mod routes;
 mod terms;
 mod types;
 
@@ -64,6 +65,10 @@ impl LanguageRules for Go {
     }
 
     fn imports_by_file(&self) -> bool {
+        true
+    }
+
+    fn globs_bring_exported(&self) -> bool {
         true
     }
 
@@ -147,6 +152,7 @@ kinds! {
     "parameter_declaration" => Parameter,
     "variadic_parameter_declaration" => VariadicParameter,
     "short_var_declaration" => ShortVar,
+    "assignment_statement" => Assign,
     "range_clause" => RangeClause,
     "receive_statement" => Receive,
     "type_switch_statement" => TypeSwitch,

@@ -3,6 +3,8 @@
 //! Names begin with the package. `val` and `var` in a constructor are fields of
 //! the class. A companion without a name is `Companion`.
 
+mod bodies;
+
 use std::sync::OnceLock;
 
 use super::outline::{At, Home, Outline, unlinked};
@@ -51,6 +53,8 @@ pub(super) static KOTLIN: Outline = Outline {
     home: |_, package| Home::Shared(package.to_string()),
     joint: |_, _, _| ".",
     open_variables: false,
+    types: &["class", "interface", "object"],
+    parsed_text: bodies::mask,
 };
 
 fn kind(at: &At<'_>) -> Option<NodeKind> {

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{At, Home, Outline, unlinked};
+use super::outline::{At, Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static LUA: Outline = Outline {
@@ -56,6 +56,8 @@ pub(super) static LUA: Outline = Outline {
         _ => ".",
     },
     open_variables: true,
+    types: &[],
+    parsed_text: as_written,
 };
 
 fn kind(at: &At<'_>) -> Option<NodeKind> {

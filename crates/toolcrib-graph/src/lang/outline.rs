@@ -29,6 +29,7 @@ mod docs;
 mod matches;
 mod nothing;
 mod read;
+mod skeleton;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -65,6 +66,11 @@ pub(crate) struct Outline {
     pub(crate) joint: fn(Option<NodeKind>, NodeKind, bool) -> &'static str,
     /// A variable contains what is defined in its value.
     pub(crate) open_variables: bool,
+    /// Words that declare a type in braces; what is in other braces is left out
+    /// when a file with errors is looked at again.
+    pub(crate) types: &'static [&'static str],
+    /// The text as the grammar can take it, of the same length.
+    pub(crate) parsed_text: fn(&str) -> Option<String>,
 }
 
 /// One definition, as rules see it.
@@ -142,6 +148,18 @@ pub(crate) const fn unlinked(separator: &'static str) -> Semantics {
 }
 
 impl Outline {
+    /// The tree of a file with errors without the bodies of its functions.
+    fn second(&self, root: Node<'_>, path: &str, text: &str) -> Option<tree_sitter::Tree> {
+        if self.types.is_empty() || !loses_much(root) {
+            return None;
+        }
+        let parsed = (self.parsed_text)(text);
+        let skeleton = skeleton::skeleton(parsed.as_deref().unwrap_or(text), self.types);
+        let mut parser = tree_sitter::Parser::new();
+        parser.set_language(&self.grammar(path)).ok()?;
+        crate::provider::parse(&mut parser, skeleton.as_bytes())
+    }
+
     fn query(&self) -> Option<&Query> {
         self.compiled
             .get_or_init(|| Query::new(&(self.grammar)(), self.query).ok())
@@ -167,7 +185,9 @@ impl LanguageRules for Outline {
             facts.gave_up();
             return;
         };
-        if !read::read(self, query, root, path, facts) {
+        let second = self.second(root, path, facts.source);
+        let second = second.as_ref().map(tree_sitter::Tree::root_node);
+        if !read::read(self, query, root, second, path, facts) {
             facts.gave_up();
         }
     }
@@ -212,6 +232,40 @@ impl LanguageRules for Outline {
     fn plain_extensions(&self) -> bool {
         true
     }
+
+    fn parsed_text(&self, text: &str) -> Option<String> {
+        (self.parsed_text)(text)
+    }
+}
+
+/// Errors of fewer bytes lose no definition.
+const SMALL_ERROR: usize = 24;
+
+/// Whether a tree has an error that may hide definitions.
+fn loses_much(root: Node<'_>) -> bool {
+    if !root.has_error() {
+        return false;
+    }
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_error() && node.byte_range().len() > SMALL_ERROR {
+            return true;
+        }
+        if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+        }
+    }
+}
+
+/// For grammars that take the text as it is.
+pub(crate) fn as_written(_: &str) -> Option<String> {
+    None
 }
 
 #[cfg(test)]

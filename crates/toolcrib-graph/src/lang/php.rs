@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{Home, Outline, unlinked};
+use super::outline::{Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static PHP: Outline = Outline {
@@ -55,4 +55,6 @@ pub(super) static PHP: Outline = Outline {
         _ => "::",
     },
     open_variables: false,
+    types: &["class", "enum", "interface", "namespace", "trait"],
+    parsed_text: as_written,
 };

@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{At, Home, Outline, unlinked};
+use super::outline::{At, Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static RUBY: Outline = Outline {
@@ -56,6 +56,8 @@ pub(super) static RUBY: Outline = Outline {
         _ => "::",
     },
     open_variables: false,
+    types: &[],
+    parsed_text: as_written,
 };
 
 fn kind(at: &At<'_>) -> Option<NodeKind> {

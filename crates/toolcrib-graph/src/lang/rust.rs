@@ -7,6 +7,7 @@
 //! What other macros expand to is not looked at.
 
 mod bindings;
+mod branches;
 mod calls;
 mod docs;
 mod embedded;

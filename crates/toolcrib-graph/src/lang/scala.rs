@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{At, Home, Outline, unlinked};
+use super::outline::{At, Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static SCALA: Outline = Outline {
@@ -52,6 +52,16 @@ pub(super) static SCALA: Outline = Outline {
     home: |_, package| Home::Shared(package.to_string()),
     joint: |_, _, _| ".",
     open_variables: false,
+    types: &[
+        "class",
+        "enum",
+        "object",
+        "trait",
+        "package",
+        "given",
+        "extension",
+    ],
+    parsed_text: as_written,
 };
 
 fn kind(at: &At<'_>) -> Option<NodeKind> {

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{Home, Outline, unlinked};
+use super::outline::{Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static SHELL: Outline = Outline {
@@ -44,4 +44,6 @@ pub(super) static SHELL: Outline = Outline {
     },
     joint: |_, _, _| ".",
     open_variables: false,
+    types: &[],
+    parsed_text: as_written,
 };

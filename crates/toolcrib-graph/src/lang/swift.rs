@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{At, Home, Outline, unlinked};
+use super::outline::{At, Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static SWIFT: Outline = Outline {
@@ -51,6 +51,8 @@ pub(super) static SWIFT: Outline = Outline {
     home: |path, _| Home::Shared(module(path).to_string()),
     joint: |_, _, _| ".",
     open_variables: false,
+    types: &["actor", "class", "enum", "extension", "protocol", "struct"],
+    parsed_text: as_written,
 };
 
 fn kind(at: &At<'_>) -> Option<NodeKind> {

@@ -24,6 +24,7 @@ mod library;
 mod objects;
 mod parameters;
 mod place;
+mod routes;
 mod terms;
 mod types;
 

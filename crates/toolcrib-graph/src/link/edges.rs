@@ -27,7 +27,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
     let mut relations = Relations::new(&lookup);
     relations.joined.assigned = super::virtuals::assigned(&lookup, &relations);
     let merge = super::merge::Merge::new(index, &relations);
-    let titles = super::mounts::titles(&lookup);
+    let titles = super::mounts::titles(&lookup, &relations);
     let (names, linked) = rayon::join(
         || {
             name_all(index, &relations.extended, &titles, |node| {
@@ -181,6 +181,7 @@ impl Linked<'_> {
                     | NodeKind::Struct
                     | NodeKind::Enum
                     | NodeKind::Interface
+                    | NodeKind::Route
                     | NodeKind::File
             );
             if owns || ix == DefIx::ROOT {
@@ -261,16 +262,7 @@ impl Linked<'_> {
                     file: self.file,
                     scope: value.scope,
                 };
-                let ty = eval.eval(cx, value.term);
-                let mut handlers = ty.each().iter().filter_map(|ty| match ty {
-                    Ty::Def(node, _) | Ty::Bound(node, _)
-                        if index.def(*node).kind.is_callable() =>
-                    {
-                        Some(*node)
-                    }
-                    _ => None,
-                });
-                if let (Some(handler), None) = (handlers.next(), handlers.next()) {
+                if let Some(handler) = eval.handler(cx, value.term, 0) {
                     let line = def.span.start_line;
                     self.edge(route, EdgeKind::RoutesTo, handler, origin(eval.via), line);
                 }
@@ -448,7 +440,45 @@ impl Linked<'_> {
     }
 }
 
+/// Calls around a handler, as in `logged(checked(show))`, that are looked into.
+const MAX_WRAPPERS: u32 = 4;
+
 impl Eval<'_> {
+    /// The function that a term hands over: itself, or the only one that is given to
+    /// the calls around it, which make a handler of it.
+    fn handler(&mut self, cx: Cx, term: crate::facts::TermId, wrappers: u32) -> Option<NodeId> {
+        use crate::facts::Term;
+        let ty = self.eval(cx, term);
+        let index = self.index();
+        let functions = ty.each().iter().filter_map(|ty| match ty {
+            Ty::Def(node, _) | Ty::Bound(node, _) if index.def(*node).kind.is_callable() => {
+                Some(*node)
+            }
+            _ => None,
+        });
+        let functions: Vec<NodeId> = functions.collect();
+        match functions[..] {
+            [one] => return Some(one),
+            [] => {}
+            _ => return None,
+        }
+        let facts = self.facts(cx.file);
+        let Term::Call(_, given) = facts.terms.get(term.0 as usize)? else {
+            return None;
+        };
+        if wrappers >= MAX_WRAPPERS {
+            return None;
+        }
+        let given = facts.list(*given).to_vec();
+        let mut found = given
+            .into_iter()
+            .filter_map(|term| self.handler(cx, term, wrappers + 1));
+        match (found.next(), found.next()) {
+            (Some(one), None) => Some(one),
+            _ => None,
+        }
+    }
+
     /// The definition that a mention leads to, when there is exactly one.
     fn mentioned(&mut self, cx: Cx, term: crate::facts::TermId) -> Option<NodeId> {
         use crate::facts::Term;

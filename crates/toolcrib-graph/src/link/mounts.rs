@@ -3,45 +3,52 @@
 //! From a route up: the router it is on, that router's own prefix, what the
 //! router is mounted on and under which prefix. Where several mounts are stated,
 //! or none can be followed, composing stops: a path is never longer than what
-//! the source says.
+//! the source says. Names of constants are filled with their texts.
 
 use rustc_hash::FxHashMap;
 
+use super::eval::{Cx, Eval};
 use super::lookup::{Found, Lookup};
-use crate::facts::{DefIx, Joins, Router, Term, joined};
+use super::relations::Relations;
+use super::value::Ty;
+use crate::facts::{BLANK, Blank, DefIx, Joins, Router, Term, TermId, filled, joined};
 use crate::model::{NodeId, Str};
 
 /// Mounts above a route that are followed.
 const MAX_MOUNTS: usize = 16;
 /// Longest path that is composed, in bytes.
 const MAX_PATH: usize = 400;
+/// Constants that are made of constants are followed this far.
+const MAX_CONSTANTS: u32 = 6;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Node(NodeId),
     Local(u32, u32),
+    Param(NodeId, u8),
 }
 
 #[derive(Default)]
-struct Said<'a> {
-    own: Option<&'a str>,
+struct Said {
+    own: Option<String>,
     /// Parent, prefix, and whether it takes the place of its own.
-    mounts: Vec<(Option<Key>, &'a str, bool)>,
-    otherwise: Option<(Option<Key>, &'a str)>,
+    mounts: Vec<(Option<Key>, String, bool)>,
+    otherwise: Option<(Option<Key>, String)>,
 }
 
 /// Titles of routes under a prefix, by their nodes.
-pub(super) fn titles(lookup: &Lookup<'_>) -> FxHashMap<NodeId, Str> {
+pub(super) fn titles(lookup: &Lookup<'_>, relations: &Relations) -> FxHashMap<NodeId, Str> {
     let index = lookup.index;
-    let mut said: FxHashMap<Key, Said<'_>> = FxHashMap::default();
+    let mut eval = Eval::new(lookup, relations);
+    let mut said: FxHashMap<Key, Said> = FxHashMap::default();
     for (file, facts) in (0u32..).zip(index.facts) {
         for mount in &facts.mounts {
-            let Some(what) = key(lookup, file, mount.what) else {
+            let Some(what) = key(&mut eval, file, mount.what) else {
                 continue;
             };
-            let on = mount.on.and_then(|on| key(lookup, file, on));
+            let on = mount.on.and_then(|on| key(&mut eval, file, on));
+            let prefix = whole(lookup, file, &mount.prefix, 0);
             let entry = said.entry(what).or_default();
-            let prefix = &*mount.prefix;
             match mount.joins {
                 Joins::Own => entry.own = Some(prefix),
                 Joins::Else => entry.otherwise = Some((on, prefix)),
@@ -50,41 +57,54 @@ pub(super) fn titles(lookup: &Lookup<'_>) -> FxHashMap<NodeId, Str> {
             }
         }
     }
-    let mut titles = FxHashMap::default();
-    if said.is_empty() {
-        return titles;
+    for said in said.values_mut() {
+        let mut seen = Vec::with_capacity(said.mounts.len());
+        said.mounts.retain(|mount| {
+            let is_new = !seen.contains(mount);
+            if is_new {
+                seen.push(mount.clone());
+            }
+            is_new
+        });
     }
+    let mut titles = FxHashMap::default();
     for (file, facts) in (0u32..).zip(index.facts) {
         for route in &facts.routes {
             let node = index.node(file, route.def);
             let title = facts.name(facts.def(route.def).name);
-            let Some((verb, path)) = title.split_once(' ') else {
-                continue;
-            };
-            let mut whole = path.to_string();
-            let mut at = route.on.and_then(|on| key(lookup, file, on));
+            let (verb, path) = title.split_once(' ').unwrap_or((title, ""));
+            let mut composed = whole(lookup, file, path, 0);
+            // A pattern that is a constant may begin with its method.
+            let mut verb = verb;
+            let stated = composed.clone();
+            if let Some((own, rest)) = stated.split_once(' ')
+                && verb == "ANY"
+                && own.chars().all(|c| c.is_ascii_uppercase())
+            {
+                verb = own;
+                composed = rest.trim_start().to_string();
+            }
+            let mut at = route.on.and_then(|on| key(&mut eval, file, on));
             for _ in 0..MAX_MOUNTS {
                 let Some(said) = at.and_then(|at| said.get(&at)) else {
                     break;
                 };
-                let mut mounts = said.mounts.clone();
-                mounts.dedup_by(|a, b| a == b);
-                let (above, prefix, instead) = match (mounts.as_slice(), said.otherwise) {
-                    ([one], _) => *one,
-                    ([], Some((on, prefix))) => (on, prefix, false),
+                let (above, prefix, instead) = match (said.mounts.as_slice(), &said.otherwise) {
+                    ([one], _) => (one.0, one.1.as_str(), one.2),
+                    ([], Some((on, prefix))) => (*on, prefix.as_str(), false),
                     _ => (None, "", false),
                 };
                 if !instead {
-                    whole = joined(said.own.unwrap_or(""), &whole);
+                    composed = joined(said.own.as_deref().unwrap_or(""), &composed);
                 }
-                whole = joined(prefix, &whole);
-                if whole.len() > MAX_PATH {
+                composed = joined(prefix, &composed);
+                if composed.len() > MAX_PATH {
                     break;
                 }
                 at = above;
             }
-            if whole != path {
-                let title = crate::facts::one_line(&format!("{verb} {whole}"), MAX_PATH);
+            if stated != path || composed != path {
+                let title = crate::facts::one_line(&format!("{verb} {composed}"), MAX_PATH);
                 titles.insert(node, title.into());
             }
         }
@@ -92,11 +112,42 @@ pub(super) fn titles(lookup: &Lookup<'_>) -> FxHashMap<NodeId, Str> {
     titles
 }
 
-fn key(lookup: &Lookup<'_>, file: u32, router: Router) -> Option<Key> {
+/// A path with the constants that it names.
+fn whole(lookup: &Lookup<'_>, file: u32, path: &str, depth: u32) -> String {
+    if !path.contains(BLANK[0]) {
+        return path.to_string();
+    }
+    let index = lookup.index;
+    filled(
+        path,
+        &index.facts[file as usize].blanks,
+        &mut |blank: &Blank| {
+            if !blank.term.is_known() || depth >= MAX_CONSTANTS {
+                return None;
+            }
+            let mut found = lookup
+                .static_path(file, blank.scope, blank.term)
+                .into_iter();
+            let (Some(Found::Node(node)), None) = (found.next(), found.next()) else {
+                return None;
+            };
+            let (at, def) = index.place_of(node);
+            let text = index.facts[at as usize].constant(def)?;
+            Some(whole(lookup, at, text, depth + 1))
+        },
+    )
+}
+
+fn key(eval: &mut Eval<'_>, file: u32, router: Router) -> Option<Key> {
+    let lookup = eval.lookup;
     match router {
         Router::Def(def) => Some(Key::Node(lookup.index.node(file, def))),
         Router::Local(number) => Some(Key::Local(file, number)),
-        Router::Named(scope, term) => one(lookup, lookup.static_path(file, scope, term)),
+        Router::Named(scope, term) => named(eval, file, scope, term).map(Key::Node),
+        Router::Param(def, place) => Some(Key::Param(lookup.index.node(file, def), place)),
+        Router::Given(scope, term, place) => {
+            named(eval, file, scope, term).map(|node| Key::Param(node, place))
+        }
         Router::Absolute(term) => {
             let index = lookup.index;
             let facts = &index.facts[file as usize];
@@ -120,23 +171,56 @@ fn key(lookup: &Lookup<'_>, file: u32, router: Router) -> Option<Key> {
                     .flat_map(|from| lookup.member(*from, name, None, 0))
                     .collect();
             }
-            one(lookup, found)
+            one(lookup, &found).map(Key::Node)
         }
     }
 }
 
-/// The only definition found; a module's file stands for it.
-fn one(lookup: &Lookup<'_>, found: Vec<Found>) -> Option<Key> {
-    let mut nodes = found.into_iter().filter_map(|found| match found {
-        Found::Node(node) => Some(node),
-        Found::Space(space) => {
-            let file = *lookup.index.spaces.get(space).files.first()?;
-            Some(lookup.index.node(file, DefIx::ROOT))
-        }
-        Found::Ext { .. } => None,
+/// What a term leads to: by its names alone, else as the method of a value.
+fn named(eval: &mut Eval<'_>, file: u32, scope: DefIx, term: TermId) -> Option<NodeId> {
+    let lookup = eval.lookup;
+    let found = lookup.static_path(file, scope, term);
+    if !found.is_empty() {
+        return one(lookup, &found);
+    }
+    let facts = &lookup.index.facts[file as usize];
+    if !matches!(
+        facts.terms[term.0 as usize],
+        Term::Member(..) | Term::Method(..)
+    ) {
+        return None;
+    }
+    eval.begin();
+    let ty = eval.eval(Cx { file, scope }, term);
+    let mut nodes = ty.each().iter().filter_map(|ty| match ty {
+        Ty::Def(node, _) | Ty::Bound(node, _) => Some(*node),
+        _ => None,
     });
     match (nodes.next(), nodes.next()) {
-        (Some(node), None) => Some(Key::Node(node)),
+        (Some(node), None) => Some(node),
         _ => None,
     }
+}
+
+/// The only definition found; a module's file stands for it where it has no
+/// value of its own.
+fn one(lookup: &Lookup<'_>, found: &[Found]) -> Option<NodeId> {
+    let mut nodes = found.iter().filter_map(|found| match found {
+        Found::Node(node) => Some(*node),
+        _ => None,
+    });
+    match (nodes.next(), nodes.next()) {
+        (Some(node), None) => return Some(node),
+        (Some(_), Some(_)) => return None,
+        _ => {}
+    }
+    let mut spaces = found.iter().filter_map(|found| match found {
+        Found::Space(space) => Some(*space),
+        _ => None,
+    });
+    let (Some(space), None) = (spaces.next(), spaces.next()) else {
+        return None;
+    };
+    let file = *lookup.index.spaces.get(space).files.first()?;
+    Some(lookup.index.node(file, DefIx::ROOT))
 }

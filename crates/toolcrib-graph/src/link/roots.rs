@@ -3,11 +3,11 @@
 //! A flavour beside the main sources, two versions of a package or a fork repeat
 //! qualified names. Whoever builds a file sees one of them: the one in the file's
 //! own source root, else the one in the root that has strictly more leading
-//! directories in common with the file. What neither decides stays ambiguous.
+//! directories in common with the file, else the one whose path the others repeat
+//! below further directories that the file is not in: `lib/src`, not
+//! `flavour/lib/src`. What none of these decides stays ambiguous.
 //! Definitions that share a name within one root are none of this: overloads and
 //! conditional definitions stay together.
-
-use std::cmp::Ordering;
 
 use super::lookup::{Found, Lookup};
 use crate::facts::DefIx;
@@ -46,18 +46,7 @@ impl Lookup<'_> {
         if let Some(root) = roots.iter().find(|root| Some(**root) == own) {
             return Some(root);
         }
-        let path = &*self.index.files[file as usize].path;
-        let mut best: Option<(usize, &str)> = None;
-        let mut tied = false;
-        for &root in roots {
-            let common = leading(path, root);
-            match best.map_or(Ordering::Greater, |(most, _)| common.cmp(&most)) {
-                Ordering::Greater => (best, tied) = (Some((common, root)), false),
-                Ordering::Equal => tied |= best.is_some_and(|(_, other)| other != root),
-                Ordering::Less => {}
-            }
-        }
-        best.filter(|_| !tied).map(|(_, root)| root)
+        nearest(&self.index.files[file as usize].path, roots)
     }
 
     /// Whether two things are the same name in different source roots.
@@ -122,6 +111,28 @@ impl Lookup<'_> {
     }
 }
 
+/// The root among some that is nearest to a file; `None` when none is.
+fn nearest<'r>(path: &str, roots: &[&'r str]) -> Option<&'r str> {
+    let most = roots.iter().map(|root| leading(path, root)).max()?;
+    let mut tied: Vec<&'r str> = Vec::new();
+    for &root in roots {
+        if leading(path, root) == most && !tied.contains(&root) {
+            tied.push(root);
+        }
+    }
+    // What follows the directories that all have in common with the file.
+    let rest = |root: &'r str| {
+        let parts = root.split('/').filter(|part| !part.is_empty());
+        parts.skip(most).collect::<Vec<_>>()
+    };
+    let plain = |root: &&'r str| {
+        let own = rest(root);
+        let mut others = tied.iter().filter(|other| *other != root);
+        others.all(|other| rest(other).ends_with(&own))
+    };
+    tied.iter().copied().find(plain)
+}
+
 /// How many leading directories a file and a root have in common.
 pub(crate) fn leading(path: &str, root: &str) -> usize {
     let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
@@ -134,7 +145,37 @@ pub(crate) fn leading(path: &str, root: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::leading;
+    use super::{leading, nearest};
+
+    #[test]
+    fn the_plain_root_is_nearer_than_one_below_further_directories() {
+        for (path, roots, meant) in [
+            (
+                "tests/T.java",
+                &["lib/src", "flavour/lib/src"][..],
+                Some("lib/src"),
+            ),
+            (
+                "tests/T.java",
+                &["flavour/lib/src", "lib/src"],
+                Some("lib/src"),
+            ),
+            (
+                "flavour/tests/T.java",
+                &["lib/src", "flavour/lib/src"],
+                Some("flavour/lib/src"),
+            ),
+            ("tests/t.py", &["v1/src", "v2/src"], None),
+            ("tests/t.py", &["v1/src", "v2/lib/src"], None),
+            ("a.py", &["", "third/copy"], Some("")),
+            ("tests/t.py", &["lib"], Some("lib")),
+            ("tests/t.py", &["a/lib", "lib", "b/lib"], Some("lib")),
+            ("tests/t.py", &["mylib/src", "lib/src"], None),
+            ("t.py", &[], None),
+        ] {
+            assert_eq!(nearest(path, roots), meant, "{path} {roots:?}");
+        }
+    }
 
     #[test]
     fn whole_directories_are_common_not_letters() {

@@ -23,6 +23,7 @@ impl Lookup<'_> {
             return Some((found, Via::Scope));
         }
         found = self.in_globs(imports, name, None, 0);
+        self.keep_visible(file, &mut found);
         self.keep_own_copies(file, &mut found);
         if found.is_empty() {
             found.extend(self.named_by_itself(file, name));
@@ -33,12 +34,24 @@ impl Lookup<'_> {
         (!found.is_empty()).then_some((found, Via::Import))
     }
 
+    /// Of what a glob leads to, what its module shows to others.
+    fn keep_visible(&self, file: u32, found: &mut Vec<Found>) {
+        let index = self.index;
+        if index.rules(file).is_some_and(|r| r.globs_bring_exported()) {
+            found.retain(|item| match item {
+                Found::Node(node) => index.def(*node).exported,
+                _ => true,
+            });
+        }
+    }
+
     /// A member that a file imports by its bare name.
     pub(crate) fn imported_member(&self, file: u32, name: GSym) -> Option<(Vec<Found>, Via)> {
         let imports = self.index.own_imports(file);
         let mut found = self.in_container(imports, name, None, 0);
         if found.is_empty() {
             found = self.in_globs(imports, name, None, 0);
+            self.keep_visible(file, &mut found);
         }
         self.keep_own_copies(file, &mut found);
         found.retain(|item| match item {

@@ -4,7 +4,7 @@
 //! `(truncated)` marker and the follow-up call, so that nothing downstream has
 //! to cut again.
 
-use super::Rest;
+use super::{Rest, Voice};
 
 /// The most characters one answer has.
 pub const MAX_CHARS: usize = 8_000;
@@ -43,6 +43,7 @@ pub(crate) struct Page {
 /// Sets out as many of `records` as fit. `head` and `rest` are told how many
 /// records are shown; `rest` also whether the characters ended the page.
 pub(crate) fn page(
+    voice: &Voice,
     limit: usize,
     records: &[String],
     notes: &str,
@@ -51,7 +52,7 @@ pub(crate) fn page(
 ) -> Page {
     let tail = |shown: usize| rest(shown, shown < records.len());
     let shown = fitting(limit, records, |shown| {
-        let follow_up = tail(shown).map_or(0, |r| r.line().chars().count());
+        let follow_up = tail(shown).map_or(0, |r| r.line(voice).chars().count());
         head(shown).chars().count() + 1 + notes.chars().count() + follow_up
     });
     let rest = tail(shown);
@@ -63,7 +64,7 @@ pub(crate) fn page(
     }
     text.push_str(notes);
     if let Some(rest) = &rest {
-        text.push_str(&rest.line());
+        text.push_str(&rest.line(voice));
     }
     Page { shown, rest, text }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::cap::{MAX_CHARS, MAX_RECORD, clip, page};
 use super::facts::counted;
-use super::neighbors::{Neighbor, Wanted};
+use super::neighbors::{GUESS, Neighbor, Wanted};
 use super::render::{place, shown_path};
 use super::resolve::{Place, checked};
 use super::{
@@ -214,13 +214,20 @@ impl Lookup {
         };
         let room = room_for(&edge_records);
         let limit = MAX_CHARS - note.chars().count();
-        let first = page(limit - room, &member_records, "", member_head, member_rest);
+        let first = page(
+            &self.voice,
+            limit - room,
+            &member_records,
+            "",
+            member_head,
+            member_rest,
+        );
         let mut text = first.text;
         let mut rest: Vec<Rest> = first.rest.into_iter().collect();
         let mut edges_shown = 0;
         if offset == 0 && edge_total > 0 {
             let left = limit - text.chars().count();
-            let second = page(left, &edge_records, "", edge_head, edge_rest);
+            let second = page(&self.voice, left, &edge_records, "", edge_head, edge_rest);
             text.push_str(&second.text);
             rest.extend(second.rest);
             edges_shown = second.shown;
@@ -312,8 +319,9 @@ impl Lookup {
         let mut notes = String::new();
         if guesses > 0 && with_edges {
             notes = format!(
-                "note: {} hidden; symbol_neighbors shows them with kinds [\"guess\"]\n",
-                counted(guesses, "guessed edge")
+                "note: {} hidden; {} shows those of a symbol with kinds {GUESS:?}\n",
+                counted(guesses, "guessed edge"),
+                self.voice.name("symbol_neighbors")
             );
         }
         if offset == 0 {
@@ -323,18 +331,28 @@ impl Lookup {
                     path: (!path.is_empty()).then(|| path.to_owned()),
                     ..ListFiles::default()
                 });
-                notes.push_str(&format!("note: no symbols here; sizes: {call}\n"));
+                notes.push_str(&format!(
+                    "note: no symbols here; sizes: {}\n",
+                    self.voice.call(&call)
+                ));
             }
         }
         let limit = MAX_CHARS - notes.chars().count();
         let room = room_for(&edge_records);
-        let first = page(limit - room, &node_records, "", node_head, node_rest);
+        let first = page(
+            &self.voice,
+            limit - room,
+            &node_records,
+            "",
+            node_head,
+            node_rest,
+        );
         let mut text = first.text;
         let mut rest: Vec<Rest> = first.rest.into_iter().collect();
         let mut edges_shown = 0;
         if with_edges && edge_total > 0 {
             let left = limit - text.chars().count();
-            let second = page(left, &edge_records, "", edge_head, edge_rest);
+            let second = page(&self.voice, left, &edge_records, "", edge_head, edge_rest);
             text.push_str(&second.text);
             rest.extend(second.rest);
             edges_shown = second.shown;

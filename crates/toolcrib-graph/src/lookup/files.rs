@@ -91,7 +91,7 @@ impl Lookup {
                 }),
             })
         };
-        let page = page(MAX_CHARS, &records, notes, head, rest);
+        let page = page(&self.voice, MAX_CHARS, &records, notes, head, rest);
         Ok(Answer {
             data: FileList {
                 total,

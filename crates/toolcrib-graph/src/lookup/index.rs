@@ -408,16 +408,40 @@ fn impl_part(text: &str) -> Option<(&str, &str)> {
     Some((part, after))
 }
 
-/// Whether `unified` is `tail` or ends in it after a separator.
+/// A name without the number that tells it from its namesakes.
+pub(crate) fn without_number(name: &str) -> &str {
+    match name.rsplit_once('~') {
+        Some((plain, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => plain,
+        _ => name,
+    }
+}
+
+/// Whether `unified` is `tail` or ends in it after a separator, with or without the
+/// number that tells it from its namesakes.
 pub(crate) fn ends_in_name(unified: &str, tail: &str) -> bool {
-    unified
-        .strip_suffix(tail)
-        .is_some_and(|head| head.is_empty() || head.ends_with('.'))
+    [unified, without_number(unified)].iter().any(|name| {
+        name.strip_suffix(tail)
+            .is_some_and(|head| head.is_empty() || head.ends_with('.'))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::separators_unified;
+    use super::{ends_in_name, separators_unified};
+
+    #[test]
+    fn namesakes_end_alike() {
+        for (unified, tail, ends) in [
+            ("a.b.c", "b.c", true),
+            ("a.b.c~2", "b.c", true),
+            ("a.b.c~2", "c~2", true),
+            ("a.b.c~2", "c~3", false),
+            ("a.xb.c", "b.c", false),
+            ("a.~pool", "pool", false),
+        ] {
+            assert_eq!(ends_in_name(unified, tail), ends, "{unified} {tail}");
+        }
+    }
 
     #[test]
     fn an_impl_part_counts_as_its_type() {

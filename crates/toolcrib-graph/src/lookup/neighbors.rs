@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::cap::{MAX_CHARS, MAX_RECORD, clip, page};
 use super::facts::counted;
+use super::index::without_number;
 use super::render::place;
 use super::{Answer, Lookup, LookupCall, LookupError, LookupResult, Rest, SymbolNeighbors};
 use crate::model::{Direction, Edge, EdgeKind, NodeId, NodeKind, Origin, SiteState, SymbolTier};
@@ -19,7 +20,7 @@ const MAX_DECLARED: usize = 4;
 /// Lines of further occurrences shown beside the first.
 const MAX_ALSO: usize = 4;
 /// The word among `kinds` that adds guessed edges.
-const GUESS: &str = "guess";
+pub(crate) const GUESS: &str = "guess";
 
 /// One edge seen from the symbol asked about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +41,8 @@ pub struct Neighbor {
     /// For a call dispatched at run time: the interface's method, and how many
     /// definitions in the repository implement it.
     pub dynamic: Option<(NodeId, usize)>,
+    /// For a call that declared facts leave open: between how many definitions.
+    pub ambiguous: Option<usize>,
 }
 
 /// Data of `symbol_neighbors`.
@@ -168,10 +171,12 @@ impl Lookup {
                 ..args.clone()
             });
             notes = format!(
-                "note: {} hidden: {call}\n",
-                counted(guesses_hidden, "guessed edge")
+                "note: {} hidden: {}\n",
+                counted(guesses_hidden, "guessed edge"),
+                self.voice.call(&call)
             );
         }
+        notes.push_str(&self.namesakes(id));
         notes.push_str(&self.partial_tier_note(id));
         let about = self.about(id, wanted.direction);
         let head = |shown: usize| match shown {
@@ -195,7 +200,7 @@ impl Lookup {
                 }),
             })
         };
-        let page = page(MAX_CHARS, &records, &notes, head, rest);
+        let page = page(&self.voice, MAX_CHARS, &records, &notes, head, rest);
         Ok(Answer {
             data: Neighbors {
                 node: id,
@@ -309,12 +314,14 @@ impl Lookup {
         }
         if wanted.kind(EdgeKind::Calls) {
             self.add_dynamic(id, wanted.direction, &mut found);
+            self.add_ambiguous(id, wanted.direction, &mut found);
         }
         found.sort_by_key(|n| {
             (
                 n.kind == EdgeKind::Contains,
                 n.direction == Direction::Outgoing,
                 kind_order(n.kind),
+                n.ambiguous.is_some(),
                 n.node,
             )
         });
@@ -351,6 +358,52 @@ impl Lookup {
             count: edge.count,
             lines,
             dynamic: None,
+            ambiguous: None,
+        }
+    }
+
+    /// Adds calls that declared facts leave open between several definitions, one
+    /// record for each caller or candidate and number of candidates.
+    fn add_ambiguous(&self, id: NodeId, direction: Direction, found: &mut Vec<Neighbor>) {
+        let mut groups: BTreeMap<(bool, NodeId, usize), Vec<u32>> = BTreeMap::new();
+        let sites = |i: u32| {
+            let site = &self.graph.sites()[i as usize];
+            match &site.state {
+                SiteState::Ambiguous { candidates } => Some((site, candidates)),
+                _ => None,
+            }
+        };
+        if direction != Direction::Outgoing {
+            for (site, candidates) in self.index.sites_reaching(id).filter_map(sites) {
+                let key = (false, site.caller, candidates.len());
+                groups.entry(key).or_default().push(site.span.start_line);
+            }
+        }
+        if direction != Direction::Incoming {
+            for (site, candidates) in self.index.sites_in(id).filter_map(sites) {
+                for &candidate in candidates.iter() {
+                    let key = (true, candidate, candidates.len());
+                    groups.entry(key).or_default().push(site.span.start_line);
+                }
+            }
+        }
+        for ((out, node, candidates), mut lines) in groups {
+            lines.sort_unstable();
+            let count = lines.len() as u32;
+            lines.dedup();
+            found.push(Neighbor {
+                direction: match out {
+                    true => Direction::Outgoing,
+                    false => Direction::Incoming,
+                },
+                kind: EdgeKind::Calls,
+                node,
+                origin: Origin::Receiver,
+                count,
+                lines,
+                dynamic: None,
+                ambiguous: Some(candidates),
+            });
         }
     }
 
@@ -412,9 +465,44 @@ impl Lookup {
                     count,
                     lines,
                     dynamic: Some((declared, implementations)),
+                    ambiguous: None,
                 }),
             }
         }
+    }
+
+    /// One line on the other definitions of the same qualified name, whose edges are
+    /// not this one's; empty when there is none.
+    fn namesakes(&self, id: NodeId) -> String {
+        let own = self.graph.node(id);
+        let plain = without_number(&own.qualified_name);
+        let others: Vec<String> = self
+            .index
+            .named(&own.name.to_lowercase())
+            .filter(|&other| other != id)
+            .filter(|&other| without_number(&self.graph.node(other).qualified_name) == plain)
+            .map(|other| self.symbol_head(other))
+            .collect();
+        if others.is_empty() {
+            return String::new();
+        }
+        let left = others.len().saturating_sub(MAX_DECLARED);
+        let mut named = others[..others.len() - left].join(", ");
+        if left > 0 {
+            named.push_str(&format!(", {left} more"));
+        }
+        format!("note: other definitions of this name: {named}\n")
+    }
+
+    /// Whether a method of an interface says what it does where it is declared.
+    fn has_body(&self, id: NodeId) -> bool {
+        let node = self.graph.node(id);
+        let span = node.span.start_byte as usize..node.span.end_byte as usize;
+        let text = self.graph.file(node.file).text.get(span).unwrap_or("");
+        let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+        let signature = node.signature.as_deref().unwrap_or("");
+        // A result such as `interface{}` ends in a brace as well.
+        text.ends_with('}') && !squeezed(signature).ends_with(&squeezed(text))
     }
 
     /// The `neighbor` record of the grammar, seen from `id`.
@@ -448,10 +536,16 @@ impl Lookup {
         }
         if let Some((declared, implementations)) = n.dynamic {
             marks.push(if declared == id || declared == n.node {
-                format!("dynamic: {}", counted(implementations, "implementation"))
+                match (implementations, self.has_body(declared)) {
+                    (0, true) => "dynamic: no other implementation".to_owned(),
+                    (n, _) => format!("dynamic: {}", counted(n, "implementation")),
+                }
             } else {
                 format!("dynamic via {}", self.graph.node(declared).qualified_name)
             });
+        }
+        if let Some(candidates) = n.ambiguous {
+            marks.push(format!("ambiguous: one of {candidates}"));
         }
         if !marks.is_empty() {
             line.push_str(&format!("  [{}]", marks.join("; ")));

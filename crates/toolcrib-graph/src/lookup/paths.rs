@@ -64,7 +64,10 @@ impl Lookup {
         let from = self.resolve("query", a)?;
         let to = self.resolve("query", b)?;
         let name = |id: NodeId| clip(&self.graph.node(id).qualified_name, 300);
-        let (mut paths, reached) = self.shortest(from, to);
+        let (mut paths, reached) = match from == to {
+            true => (self.circle(from), BTreeSet::new()),
+            false => self.shortest(from, to),
+        };
         let mut reversed = false;
         let mut head = format!(
             "{} from {} to {}",
@@ -80,11 +83,22 @@ impl Lookup {
             name(to)
         );
         let mut notes = String::new();
-        if from == to || self.span_of(from).contains(&to) || self.span_of(to).contains(&from) {
+        if from == to {
+            if paths.is_empty() {
+                head = format!(
+                    "{} is both ends, and no proven call leads from it back to it",
+                    name(from)
+                );
+            }
+        } else if self.span_of(from).contains(&to) || self.span_of(to).contains(&from) {
+            let (outer, inner) = match self.span_of(from).contains(&to) {
+                true => (from, to),
+                false => (to, from),
+            };
             head = format!(
-                "{} and {} contain one another: no call path is needed",
-                name(from),
-                name(to)
+                "{} contains {}: no call path is needed",
+                name(outer),
+                name(inner)
             );
             paths.clear();
         } else if paths.is_empty() {
@@ -110,7 +124,10 @@ impl Lookup {
                 ));
             }
         }
-        let mut records = vec![self.symbol_line(from), self.symbol_line(to)];
+        let mut records = vec![self.symbol_line(from)];
+        if from != to {
+            records.push(self.symbol_line(to));
+        }
         for (i, path) in paths.iter().enumerate() {
             let mut steps = vec![format!("path {}:", i + 1)];
             steps.extend(path.steps.iter().map(|s| self.step_record(s)));
@@ -171,6 +188,33 @@ impl Lookup {
         }
         paths.truncate(MAX_PATHS);
         (paths, walk.reached)
+    }
+
+    /// The shortest ways from a definition back to itself.
+    fn circle(&self, id: NodeId) -> Vec<CallPath> {
+        let span = self.span_of(id);
+        let steps: Vec<Step> = span.iter().flat_map(|&n| self.steps_from(n)).collect();
+        let (inside, out): (Vec<Step>, Vec<Step>) =
+            steps.into_iter().partition(|step| span.contains(&step.to));
+        let mut all: Vec<CallPath> = Vec::new();
+        if inside.is_empty() {
+            for step in out {
+                for back in self.shortest(step.to, id).0 {
+                    let mut steps = vec![step];
+                    steps.extend(back.steps);
+                    all.push(CallPath { steps });
+                }
+            }
+        }
+        all.extend(
+            inside
+                .into_iter()
+                .map(|step| CallPath { steps: vec![step] }),
+        );
+        let least = all.iter().map(|path| path.steps.len()).min().unwrap_or(0);
+        all.retain(|path| path.steps.len() == least);
+        all.truncate(MAX_PATHS);
+        all
     }
 
     fn walk(&self, starts: BTreeSet<NodeId>, targets: &BTreeSet<NodeId>) -> Walk {

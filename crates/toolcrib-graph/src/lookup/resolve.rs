@@ -1,7 +1,7 @@
 //! From what a caller writes to what the graph holds: names and paths.
 
 use super::error::LookupError;
-use super::index::{ends_in_name, separators_unified};
+use super::index::{ends_in_name, separators_unified, without_number};
 use super::near::NEAR;
 use super::{Lookup, LookupResult};
 use crate::model::{FileId, NodeId};
@@ -80,7 +80,10 @@ impl Lookup {
         let cased: Vec<NodeId> = tails
             .iter()
             .copied()
-            .filter(|&id| self.graph.node(id).qualified_name.ends_with(name))
+            .filter(|&id| {
+                let qualified = &*self.graph.node(id).qualified_name;
+                qualified.ends_with(name) || without_number(qualified).ends_with(name)
+            })
             .collect();
         if cased.is_empty() { tails } else { cased }
     }

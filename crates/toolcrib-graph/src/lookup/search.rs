@@ -70,7 +70,8 @@ impl Lookup {
             kind: args.kind.as_deref().map(node_kind).transpose()?,
             path: self.path_filter(args.path.as_deref())?,
         };
-        let limit = args.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+        let asked = args.limit.unwrap_or(DEFAULT_LIMIT);
+        let limit = asked.clamp(1, MAX_LIMIT);
         let offset = args.offset.unwrap_or(0);
         let mut found = self.ranked(query);
         let unfiltered = found.len();
@@ -100,6 +101,11 @@ impl Lookup {
                     .is_some_and(|l| l.tier == crate::model::SymbolTier::Definitions)
             },
         ));
+        if limit != asked {
+            notes.push_str(&format!(
+                "note: limit takes 1 to {MAX_LIMIT}, so {asked} is read as {limit}\n"
+            ));
+        }
         if total == 0 {
             notes.push_str(&self.nothing_found(query, args, unfiltered));
         }
@@ -125,7 +131,7 @@ impl Lookup {
                 }),
             })
         };
-        let page = page(MAX_CHARS, &records, &notes, head, rest);
+        let page = page(&self.voice, MAX_CHARS, &records, &notes, head, rest);
         Ok(Answer {
             data: SearchResults {
                 total,
@@ -145,7 +151,10 @@ impl Lookup {
             });
             return match (&args.kind, &args.path) {
                 (None, None) => String::new(),
-                _ => format!("note: {unfiltered} without kind and path: {open}\n"),
+                _ => format!(
+                    "note: {unfiltered} without kind and path: {}\n",
+                    self.voice.call(&open)
+                ),
             };
         }
         let near = self.near_symbols(query);

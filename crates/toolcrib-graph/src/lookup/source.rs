@@ -88,7 +88,7 @@ impl Lookup {
                 }),
             })
         };
-        let page = page(MAX_CHARS, &records, "", head, rest);
+        let page = page(&self.voice, MAX_CHARS, &records, "", head, rest);
         Ok(Answer {
             data: SourceLines {
                 file: id,

@@ -1,12 +1,14 @@
 //! The five lookups on graphs assembled by hand.
 
 mod listing;
+mod people;
 mod wrong_calls;
 
 use insta::assert_snapshot;
 
-use super::sample::{Sample, sample};
+use super::sample::{Sample, Site, sample};
 use super::*;
+use crate::model::Direction;
 
 fn search(lookup: &Lookup, query: &str) -> Answer<SearchResults> {
     lookup
@@ -206,6 +208,118 @@ fn g07_an_arrow_asks_for_the_way() {
 }
 
 #[test]
+fn g07_a_way_between_one_symbol_and_itself_or_its_owner_is_told_apart() {
+    let lookup = sample().lookup();
+    assert_snapshot!(explore(&lookup, "crate::cut::cap -> crate::cut::cap"), @r"
+    crate::cut::cap is both ends, and no proven call leads from it back to it:
+    function crate::cut::cap  src/cut.rs:20-22  pub fn cap(text: &str, limit: usize) -> String
+    ");
+    assert_snapshot!(explore(&lookup, "crate::cut::Cut::apply -> crate::cut::Cut"), @r"
+    crate::cut::Cut contains crate::cut::Cut::apply: no call path is needed:
+    method crate::cut::Cut::apply  src/cut.rs:13-16  pub fn apply(text: &str) -> Cut
+    struct crate::cut::Cut  src/cut.rs:7-17  pub struct Cut
+    ");
+    let circle = sample().call("crate::cut::cap", "crate::run::main_loop", 21);
+    assert_snapshot!(explore(&circle.lookup(), "run::run -> run::run"), @r"
+    1 shortest path of 3 calls from crate::run::run to crate::run::run:
+    function crate::run::run  src/run.rs:16-21  pub fn run(report: &dyn Report) -> String
+    path 1:
+    crate::run::run -calls-> crate::cut::cap  src/run.rs:19
+    crate::cut::cap -calls-> crate::run::main_loop  src/cut.rs:21
+    crate::run::main_loop -calls-> crate::run::run  src/run.rs:24
+    ");
+    let itself = sample().call("crate::cut::cap", "crate::cut::cap", 21);
+    assert_snapshot!(explore(&itself.lookup(), "cut::cap -> cut::cap"), @r"
+    1 shortest path of 1 call from crate::cut::cap to crate::cut::cap:
+    function crate::cut::cap  src/cut.rs:20-22  pub fn cap(text: &str, limit: usize) -> String
+    path 1:
+    crate::cut::cap -calls-> crate::cut::cap  src/cut.rs:21
+    ");
+}
+
+#[test]
+fn g06_a_limit_out_of_range_is_said_and_clamped() {
+    let lookup = sample().lookup();
+    let limited = |limit: usize| {
+        let args = SearchSymbols {
+            query: "cap".into(),
+            limit: Some(limit),
+            ..SearchSymbols::default()
+        };
+        lookup.search_symbols(&args).unwrap()
+    };
+    for (limit, read, shown) in [(0, 1, 1), (51, 50, 3)] {
+        let answer = limited(limit);
+        let note = format!("note: limit takes 1 to 50, so {limit} is read as {read}\n");
+        assert!(answer.text.contains(&note), "{}", answer.text);
+        assert_eq!(answer.data.hits.len(), shown);
+    }
+    for limit in [1, 50] {
+        assert!(!limited(limit).text.contains("limit takes"));
+    }
+}
+
+#[test]
+fn g09_an_open_call_is_listed_with_the_number_of_its_candidates() {
+    let lookup = sample().lookup();
+    let of = |name: &str, direction: Direction| {
+        let args = SymbolNeighbors {
+            name: name.into(),
+            ..SymbolNeighbors::default()
+        };
+        let edges = lookup.symbol_neighbors(&args).unwrap().data.edges;
+        let open = edges.into_iter().filter(move |e| e.ambiguous == Some(2));
+        let these = open.filter(move |e| e.direction == direction);
+        let graph = lookup.graph();
+        let name = |id| graph.node(id).qualified_name.to_string();
+        these.map(|e| (name(e.node), e.lines)).collect::<Vec<_>>()
+    };
+    let caller = [("crate::run::main_loop".to_owned(), vec![26])];
+    for candidate in ["crate::run::Plain::report", "crate::run::Report::report"] {
+        assert_eq!(of(candidate, Direction::Incoming), caller, "{candidate}");
+        assert_eq!(of(candidate, Direction::Outgoing), []);
+    }
+    let candidates = of("main_loop", Direction::Outgoing);
+    assert_eq!(candidates.len(), 2);
+    assert_eq!(of("main_loop", Direction::Incoming), []);
+}
+
+#[test]
+fn g09_a_method_that_does_its_work_where_it_is_declared_needs_no_other() {
+    use crate::model::NodeKind::{Function, Interface, Method};
+    let path = "src/a.rs";
+    let text = "trait Shape {\n    fn area(&self) -> u8 {\n        1\n    }\n    fn side(&self) -> u8;\n}\n\nfn show(s: &dyn Shape) {\n    s.area();\n    s.side();\n}\n";
+    let lookup = Sample::default()
+        .file(path, super::sample::RUST, text)
+        .symbol(Interface, "a::Shape", path, 1..=6)
+        .symbol(Method, "a::Shape::area", path, 2..=4)
+        .symbol(Method, "a::Shape::side", path, 5..=5)
+        .symbol(Function, "a::show", path, 8..=11)
+        .site(
+            "a::show",
+            9,
+            "s.area",
+            Site::Dynamic("a::Shape::area", vec![]),
+        )
+        .site(
+            "a::show",
+            10,
+            "s.side",
+            Site::Dynamic("a::Shape::side", vec![]),
+        )
+        .lookup();
+    let text = neighbors(&lookup, "a::show");
+    assert!(
+        text.contains("a.rs:9  [dynamic: no other implementation]"),
+        "{text}"
+    );
+    assert!(
+        text.contains("a.rs:10  [dynamic: 0 implementations]"),
+        "{text}"
+    );
+}
+
+#[test]
 fn g08_source_is_numbered_and_defaults_to_forty_more_lines() {
     let lookup = sample().lookup();
     let read = |path: &str, start, end| {
@@ -261,8 +375,9 @@ fn g09_neighbors_have_places_and_denominators() {
     method crate::run::Plain::report  src/run.rs:11-13  fn report(&self) -> String
     0 callers; 1 site may reach it by dynamic dispatch; 1 site may mean it or another definition
     1 call site in it: 1 resolved
-    4 edges; 1-4 shown:
+    5 edges; 1-5 shown:
     <- calls function crate::run::run  src/run.rs:16-21  at src/run.rs:18  [dynamic via crate::run::Report::report]
+    <- calls function crate::run::main_loop  src/run.rs:23-27  at src/run.rs:26  [ambiguous: one of 2]
     -> calls function crate::cut::cap  src/cut.rs:20-22  at src/run.rs:12
     -> overrides method crate::run::Report::report  src/run.rs:5  at src/run.rs:11
     <- contains file src/run.rs
@@ -270,8 +385,9 @@ fn g09_neighbors_have_places_and_denominators() {
     assert_snapshot!(neighbors(&lookup, "Report::report"), @r"
     method crate::run::Report::report  src/run.rs:5  fn report(&self) -> String;
     0 callers; 1 site may reach it by dynamic dispatch; 1 site may mean it or another definition
-    3 edges; 1-3 shown:
+    4 edges; 1-4 shown:
     <- calls function crate::run::run  src/run.rs:16-21  at src/run.rs:18  [dynamic: 1 implementation]
+    <- calls function crate::run::main_loop  src/run.rs:23-27  at src/run.rs:26  [ambiguous: one of 2]
     <- overrides method crate::run::Plain::report  src/run.rs:11-13  at src/run.rs:11
     <- contains interface crate::run::Report  src/run.rs:4-6
     ");
@@ -279,8 +395,10 @@ fn g09_neighbors_have_places_and_denominators() {
     function crate::run::main_loop  src/run.rs:23-27  pub fn main_loop()
     0 callers
     5 call sites in it: 2 resolved, 1 ambiguous, 1 external, 1 unresolved
-    2 edges; 1-2 shown:
+    4 edges; 1-4 shown:
     -> calls function crate::run::run  src/run.rs:16-21  at src/run.rs:24
+    -> calls method crate::run::Report::report  src/run.rs:5  at src/run.rs:26  [ambiguous: one of 2]
+    -> calls method crate::run::Plain::report  src/run.rs:11-13  at src/run.rs:26  [ambiguous: one of 2]
     <- contains file src/run.rs
     note: 1 guessed edge hidden: symbol_neighbors {"name":"main_loop","kinds":["guess"]}
     "#);
@@ -309,11 +427,13 @@ fn g09_guesses_and_directions_are_shown_when_asked_for() {
     assert_snapshot!(ask(Some("outgoing"), &["calls", "guess"]).text, @r"
     function crate::run::main_loop  src/run.rs:23-27  pub fn main_loop()
     5 call sites in it: 2 resolved, 1 ambiguous, 1 external, 1 unresolved
-    2 edges; 1-2 shown:
+    4 edges; 1-4 shown:
     -> calls method Tool.cap  lib/tool.rb:2-3  at src/run.rs:25  [guess]
     -> calls function crate::run::run  src/run.rs:16-21  at src/run.rs:24
+    -> calls method crate::run::Report::report  src/run.rs:5  at src/run.rs:26  [ambiguous: one of 2]
+    -> calls method crate::run::Plain::report  src/run.rs:11-13  at src/run.rs:26  [ambiguous: one of 2]
     ");
-    assert_eq!(ask(None, &["call"]).data.total, 1);
+    assert_eq!(ask(None, &["call"]).data.total, 3);
     assert_eq!(ask(Some("callers"), &["calls"]).data.total, 0);
     assert_eq!(ask(None, &["imports"]).data.guesses_hidden, 0);
 }

@@ -69,7 +69,7 @@ pub enum ProblemKind {
     ReplacedBytes,
     /// The file is UTF-16 and was converted.
     Utf16,
-    /// The path is not UTF-8 and is shown with replacements.
+    /// The path is not UTF-8 and is shown with `\xFF` for bytes.
     NonUtf8Path,
     /// Two paths look the same once shown; the second is left out.
     DuplicatePath,
@@ -94,7 +94,9 @@ impl ProblemKind {
             ProblemKind::LinkOutside => "is a link that leaves the directory",
             ProblemKind::ReplacedBytes => "is not UTF-8; the bad bytes were replaced",
             ProblemKind::Utf16 => "is UTF-16 and was converted",
-            ProblemKind::NonUtf8Path => "has a path that is not UTF-8",
+            ProblemKind::NonUtf8Path => {
+                "has a path that is not UTF-8; its bytes are written as \\xFF"
+            }
             ProblemKind::DuplicatePath => "has the same shown path as another file",
             ProblemKind::DiffersByCase => "differs from another path by case alone",
             ProblemKind::ParseGaveUp => "took too long to parse and is listed without symbols",

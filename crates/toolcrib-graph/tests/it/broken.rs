@@ -536,7 +536,7 @@ fn g02_paths_of_any_bytes_are_listed() {
     assert_eq!(snapshot.graph.files().len(), 5);
     assert_eq!(
         problems(&snapshot),
-        ["bad\u{fffd}.py NonUtf8Path", "case.py DiffersByCase"]
+        ["bad\\xFF.py NonUtf8Path", "case.py DiffersByCase"]
     );
 }
 
@@ -685,6 +685,165 @@ proptest! {
         let apart = !matches!(*name, "sample_c" | "sample_cpp");
         for (path, _) in files.iter().filter(|(path, _)| apart && *path != files[which].0) {
             prop_assert_eq!(definitions(&snapshot, path), definitions(&before, path));
+        }
+    }
+}
+
+/// Names of definitions, imports and files apart.
+fn names(snapshot: &Snapshot) -> Vec<String> {
+    let graph = &snapshot.graph;
+    graph
+        .nodes()
+        .iter()
+        .filter(|node| {
+            !matches!(
+                node.kind,
+                toolcrib_graph::NodeKind::File | toolcrib_graph::NodeKind::Import
+            )
+        })
+        .map(|node| node.qualified_name.to_string())
+        .collect()
+}
+
+#[test]
+fn g02_kotlin_bodies_on_one_line_lose_nothing_of_the_file() {
+    let dir = tree(&[(
+        "A.kt",
+        "\
+class A { fun f() {} }
+class B { val x = 1; companion object { val Y = 2 } }
+object C { fun g() = listOf(1).map { it } }
+interface D { fun h() }
+enum class E { ONE { override fun f() {} }, TWO }
+@Target(AnnotationTarget.CLASS)
+@Retention(AnnotationRetention.BINARY)
+annotation class F
+class G
+@JvmOverloads
+public constructor(val z: Int) {
+    fun i() {}
+}
+fun last() {}
+",
+    )]);
+    let snapshot = load(dir.path());
+    assert_eq!(problems(&snapshot), [""; 0]);
+    assert_eq!(
+        names(&snapshot),
+        [
+            "A",
+            "A.f",
+            "B",
+            "B.x",
+            "B.Companion",
+            "B.Companion.Y",
+            "C",
+            "C.g",
+            "D",
+            "D.h",
+            "E",
+            "E.ONE",
+            "E.ONE.f",
+            "E.TWO",
+            "F",
+            "G",
+            "G.z",
+            "G.i",
+            "last",
+        ]
+    );
+}
+
+#[test]
+fn g02_a_statement_that_is_not_understood_does_not_cost_its_class() {
+    for (file, text, expected) in [
+        (
+            "a.swift",
+            "\
+class Outer {
+  func before() {
+    switch x {
+    #if os(iOS)
+    case .a:
+      break
+    #endif
+    default: while { @@ }
+    }
+  }
+  struct Inner { func deep() {} }
+  func after() {}
+}
+func last() {}
+",
+            vec!["Outer", "before", "Inner", "deep", "after", "last"],
+        ),
+        (
+            "a.kt",
+            "\
+class Outer {
+  fun before() {
+    val x = when { @@ -> ??? }
+    if else while
+  }
+  class Inner { fun deep() {} }
+  fun after() {}
+}
+fun last() {}
+",
+            vec!["Outer", "before", "Inner", "deep", "after", "last"],
+        ),
+        (
+            "a.cs",
+            "\
+namespace Shop {
+  class Outer {
+    void Before() {
+      ref ref = $$; if ( else { @ }
+    }
+    class Inner { void Deep() {} }
+    void After() {}
+  }
+  class Last {}
+}
+",
+            vec!["Outer", "Before", "Inner", "Deep", "After", "Last"],
+        ),
+        (
+            "a.php",
+            "\
+<?php
+class Outer {
+  function before() {
+    match } else while ( {
+  }
+  function after() {}
+}
+function last() {}
+",
+            vec!["Outer", "before", "after"],
+        ),
+        (
+            "a.scala",
+            "\
+class Outer {
+  def before() = {
+    val x = match { case => ??? @@ }
+    if else while (
+  }
+  object Inner { def deep() = 1 }
+  def after() = 2
+}
+object Last
+",
+            vec!["Outer", "before", "Inner", "deep", "after", "Last"],
+        ),
+    ] {
+        let dir = tree(&[(file, text)]);
+        let snapshot = load(dir.path());
+        let found: Vec<&str> = snapshot.graph.nodes().iter().map(|n| &*n.name).collect();
+        for name in expected {
+            let times = found.iter().filter(|found| **found == name).count();
+            assert_eq!(times, 1, "{name} of {file}: {found:?}");
         }
     }
 }

@@ -371,7 +371,7 @@ fn g02_names_that_differ_by_case_or_hold_any_byte_are_all_read() {
     }
     let snapshot = load(dir.path());
     crate::states::check_invariants(&snapshot.graph);
-    assert_eq!(snapshot.graph.files().len(), 9);
+    assert_eq!(snapshot.graph.files().len(), 10);
     for name in [
         "upper", "lower", "x", "y", "spaced", "broken", "quoted", "Bad",
     ] {
@@ -382,11 +382,56 @@ fn g02_names_that_differ_by_case_or_hold_any_byte_are_all_read() {
         said(&snapshot),
         [
             "a.py differs from another path by case alone (A.py)",
-            "bad\u{fffd}.cs has a path that is not UTF-8",
-            "bad\u{fffd}.cs has the same shown path as another file",
+            "bad\\xFE.cs has a path that is not UTF-8; its bytes are written as \\xFF",
+            "bad\\xFF.cs has a path that is not UTF-8; its bytes are written as \\xFF",
             "dir/x.rb differs from another path by case alone (Dir/x.rb)",
         ]
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn g02_paths_that_are_not_utf8_are_read_by_the_spelling_that_is_listed() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::sync::Arc;
+    use toolcrib_graph::{ListFiles, Lookup, ReadSource};
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        (b"odd\xff/a\\b.py".as_slice(), "def one(): ...\n"),
+        (b"odd\xfe/a\\b.py", "def two(): ...\n"),
+        (b"plain/a\\b.py", "def three(): ...\n"),
+    ] {
+        let path = dir.path().join(OsStr::from_bytes(name));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let snapshot = load(dir.path());
+    let paths: Vec<String> = snapshot
+        .graph
+        .files()
+        .iter()
+        .map(|file| file.path.to_string())
+        .collect();
+    assert_eq!(
+        paths,
+        ["odd\\xFE/a\\\\b.py", "odd\\xFF/a\\\\b.py", "plain/a\\b.py"]
+    );
+    let lookup = Lookup::new(Arc::new(snapshot.graph));
+    let listed = lookup.list_files(&ListFiles::default()).unwrap().text;
+    for (path, name) in paths.iter().zip(["two", "one", "three"]) {
+        assert!(listed.contains(path.as_str()), "{listed}");
+        let path = path.clone();
+        let read = ReadSource {
+            path,
+            ..ReadSource::default()
+        };
+        let text = lookup.read_source(&read).unwrap().text;
+        assert!(text.contains(name), "{text}");
+    }
+    // As it is typed where a shell gives the bytes themselves.
+    let typed = toolcrib_graph::path_text(OsStr::from_bytes(b"odd\xff/a\\b.py"));
+    assert_eq!(typed, "odd\\xFF/a\\\\b.py");
 }
 
 #[cfg(unix)]

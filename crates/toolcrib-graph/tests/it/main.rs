@@ -3,10 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod broken;
+mod cache;
 mod determinism;
 mod exclusions;
+mod handlers;
 mod hostile;
 mod lookups;
+mod macros;
 mod outlines;
 mod phantoms;
 mod roots;

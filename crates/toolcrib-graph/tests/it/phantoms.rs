@@ -654,3 +654,86 @@ export async function use(source: any, names: string[], table: Map<string, numbe
     assert_eq!(callers(&sample, "src/catalog/shelf.Shelf.map"), [""; 0]);
     assert_eq!(callers(&sample, "src/catalog/shelf.Shelf.find"), [""; 0]);
 }
+
+#[test]
+fn code_that_no_build_reads_defines_and_calls_nothing() {
+    let dir = tree(&[(
+        "a.c",
+        "\
+#if 0
+static int dead(void) { return live(); }
+#include \"nowhere.h\"
+#else
+static int live(void) { return 1; }
+#endif
+#if 1
+static int taken(void) { return live(); }
+#elif defined(OTHER)
+static int other(void) { return taken(); }
+#else
+static int left(void) { return taken(); }
+#endif
+#ifdef UNKNOWN
+static int one(void) { return live(); }
+#else
+static int two(void) { return live(); }
+#endif
+",
+    )]);
+    let graph = load(dir.path()).graph;
+    let names: Vec<&str> = graph.nodes().iter().map(|node| &*node.name).collect();
+    assert_eq!(names, ["a.c", "live", "taken", "one", "two"]);
+    let sites: Vec<u32> = graph.sites().iter().map(|s| s.span.start_line).collect();
+    assert_eq!(sites, [8, 15, 17]);
+}
+
+#[test]
+fn go_dot_imports_bring_no_names_that_are_not_exported() {
+    let dir = tree(&[
+        ("go.mod", "module shop\n"),
+        (
+            "tools/tools.go",
+            "package tools\n\nfunc len(x string) int { return 0 }\n\nfunc helper() {}\n\ntype error struct{}\n\nfunc Shown() {}\n",
+        ),
+        (
+            "main.go",
+            "\
+package main
+
+import . \"shop/tools\"
+
+func main() {
+	_ = len(\"x\")
+	helper()
+	Shown()
+	var e error
+	_ = e.Error()
+}
+",
+        ),
+        (
+            "other.go",
+            "package main\n\nfunc use() {\n\thelper := func() {}\n\thelper()\n}\n",
+        ),
+    ]);
+    let graph = load(dir.path()).graph;
+    assert_eq!(callers(&graph, "shop/tools.len"), [""; 0]);
+    assert_eq!(callers(&graph, "shop/tools.helper"), [""; 0]);
+    assert_eq!(callers(&graph, "shop/tools.Shown"), ["shop.main"]);
+    assert_eq!(
+        sites(&graph),
+        "\
+main.go:6 len => external builtin
+main.go:7 helper => unresolved
+main.go:8 Shown => shop/tools.Shown (import)
+main.go:10 e.Error => external builtin
+other.go:5 helper => unresolved
+"
+    );
+    let references = graph
+        .edges()
+        .iter()
+        .filter(|edge| edge.kind == EdgeKind::References)
+        .count();
+    assert_eq!(references, 0);
+}

@@ -4,6 +4,10 @@ use toolcrib_graph::{CodeGraph, EdgeKind, NodeKind};
 
 use crate::support::{load, tree};
 
+mod go;
+mod parts;
+mod script;
+
 /// Routes in order, each with what answers it.
 fn routes(graph: &CodeGraph) -> Vec<String> {
     crate::states::check_invariants(graph);
@@ -16,7 +20,17 @@ fn routes(graph: &CodeGraph) -> Vec<String> {
                 .outgoing(id)
                 .iter()
                 .filter(|edge| edge.kind == EdgeKind::RoutesTo)
-                .map(|edge| graph.node(edge.to).qualified_name.to_string())
+                .map(|edge| {
+                    let to = graph.node(edge.to);
+                    let is_script = graph
+                        .file(to.file)
+                        .language
+                        .is_some_and(|l| matches!(l.name, "JavaScript" | "TypeScript"));
+                    match is_script {
+                        true => to.name.to_string(),
+                        false => to.qualified_name.to_string(),
+                    }
+                })
                 .collect::<Vec<_>>();
             let line = node.span.start_line;
             let path = &graph.file(node.file).path;
@@ -32,6 +46,25 @@ fn check(files: &[(&str, &str)], expected: &[&str]) {
     let dir = tree(files);
     let graph = load(dir.path()).graph;
     assert_eq!(routes(&graph), expected);
+}
+
+/// References of routes, in order.
+#[track_caller]
+fn check_mentions(files: &[(&str, &str)], expected: &[&str]) {
+    let dir = tree(files);
+    let graph = load(dir.path()).graph;
+    let mut found: Vec<String> = graph
+        .edges()
+        .iter()
+        .filter(|edge| edge.kind == EdgeKind::References)
+        .filter(|edge| graph.node(edge.from).kind == NodeKind::Route)
+        .map(|edge| {
+            let (from, to) = (graph.node(edge.from), graph.node(edge.to));
+            format!("{} => {}", from.name, to.name)
+        })
+        .collect();
+    found.sort();
+    assert_eq!(found, expected);
 }
 
 #[test]

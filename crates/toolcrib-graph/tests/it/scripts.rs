@@ -232,7 +232,7 @@ module.exports = router;
     for node in graph.nodes().iter().filter(|n| n.kind == NodeKind::Route) {
         found.push(node.name.to_string());
     }
-    assert_eq!(found, ["GET /items", "DELETE /items/:id", "PUT /items/:id"]);
+    assert_eq!(found, ["GET /items", "PUT /items/:id", "DELETE /items/:id"]);
     let edges: Vec<(String, String)> = graph
         .edges()
         .iter()

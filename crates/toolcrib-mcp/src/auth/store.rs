@@ -57,11 +57,17 @@ impl FileStore {
         };
         let write = || -> std::io::Result<()> {
             if let Some(dir) = path.parent() {
-                std::fs::create_dir_all(dir)?;
+                let mut builder = std::fs::DirBuilder::new();
+                builder.recursive(true);
+                #[cfg(unix)]
+                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+                builder.create(dir)?;
             }
             let next = path.with_extension(format!("{}.tmp", std::process::id()));
             let mut options = std::fs::OpenOptions::new();
-            options.write(true).create(true).truncate(true);
+            // Made anew, since one that is there keeps the permissions it has.
+            let _ = std::fs::remove_file(&next);
+            options.write(true).create_new(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let mut file = options.open(&next)?;

@@ -68,7 +68,8 @@ impl ServerConfig {
     pub(crate) fn resolve(&self) -> Result<Resolved, ConfigError> {
         let mut redact = Redact::default();
         let at = |key: &str, text: &str| -> Result<String, ConfigError> {
-            expand(text).map_err(|problem| self.error(key, problem))
+            self.expand(text)
+                .map_err(|problem| self.error(key, problem))
         };
         let mut map = |key: &str, map: &BTreeMap<String, String>| {
             let mut out = BTreeMap::new();
@@ -111,8 +112,8 @@ impl ServerConfig {
         };
         for text in written {
             let _ = expand_with(text, |name| {
-                let value = std::env::var(name).ok();
-                if let Some(value) = &value {
+                let value = self.variable(name);
+                if let Some(value) = value.as_ref().filter(|_| !is_ordinary(name)) {
                     redact.add(value);
                 }
                 value
@@ -120,11 +121,26 @@ impl ServerConfig {
         }
         Ok(Resolved { transport, redact })
     }
+
+    /// The text with `${VAR}` and `${VAR:-default}` replaced.
+    pub(super) fn expand(&self, text: &str) -> Result<String, String> {
+        expand_with(text, |name| self.variable(name))
+    }
+
+    /// The environment's value, or the one that is kept for a variable without one.
+    fn variable(&self, name: &str) -> Option<String> {
+        let value = std::env::var(name).ok();
+        match value {
+            Some(value) if !value.is_empty() => Some(value),
+            unset => self.variables.get(name).cloned().or(unset),
+        }
+    }
 }
 
-/// The text with `${VAR}` and `${VAR:-default}` replaced.
-pub(crate) fn expand(text: &str) -> Result<String, String> {
-    expand_with(text, |name| std::env::var(name).ok())
+/// Variables that say where a person's files are and which language they speak. An
+/// error without a path in it would help nobody.
+fn is_ordinary(name: &str) -> bool {
+    crate::stdio::BASE_ENV.contains(&name) || name == "PWD" || name.starts_with("LC_")
 }
 
 fn expand_with(
@@ -179,6 +195,26 @@ mod tests {
             "E" => Some(String::new()),
             _ => None,
         }
+    }
+
+    #[test]
+    fn values_kept_for_variables_fill_in_and_are_never_shown() {
+        let args = ["--key=${CRIB_TEST_KEY}", "${HOME}/files"];
+        let mut server = ServerConfig::stdio("s", "run", args);
+        assert!(server.resolve().is_err());
+        let before = server.fingerprint();
+        let value = ("CRIB_TEST_KEY".to_owned(), "sesame-open".to_owned());
+        server.variables = BTreeMap::from([value]);
+        assert_ne!(server.fingerprint(), before);
+        let resolved = server.resolve().unwrap();
+        let ResolvedTransport::Stdio { args, .. } = &resolved.transport else {
+            panic!("stdio");
+        };
+        assert_eq!(args[0], "--key=sesame-open");
+        let said = format!("bad key sesame-open in {}", args[1]);
+        let shown = resolved.redact.apply(&said);
+        assert_eq!(shown, format!("bad key [redacted] in {}", args[1]));
+        assert!(!format!("{server:?}").contains("sesame"), "{server:?}");
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Servers out of JSON and TOML.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use super::{ConfigError, ServerConfig, Transport};
+use crate::raw;
 
 const KEYS: [&str; 16] = [
     "args",
@@ -56,6 +57,14 @@ pub fn servers_from_json(
             "must be an object of servers".to_owned(),
         ));
     };
+    let whole = raw::get(text, "mcpServers").map_or(text, |raw| raw.get());
+    let mut seen = BTreeSet::new();
+    for (name, _) in raw::entries(whole).unwrap_or_default() {
+        if !seen.insert(name.clone()) {
+            let key = format!("mcpServers.{name}");
+            return Err(fail(&key, "stands twice; rename one of them".to_owned()));
+        }
+    }
     read(servers, "mcpServers", file, false)
 }
 
@@ -72,7 +81,7 @@ pub fn servers_from_toml(text: &str, file: &Path) -> Result<Vec<ServerConfig>, C
     };
     let table: toml::Table = text
         .parse()
-        .map_err(|error: toml::de::Error| fail("mcp", error.message().replace('\n', " ")))?;
+        .map_err(|error: toml::de::Error| fail("mcp", placed(&error, text)))?;
     let Some(mcp) = table.get("mcp") else {
         return Ok(Vec::new());
     };
@@ -84,6 +93,15 @@ pub fn servers_from_toml(text: &str, file: &Path) -> Result<Vec<ServerConfig>, C
         return Err(fail("mcp.servers", "must be a table of servers".to_owned()));
     };
     read(servers, "mcp.servers", file, true)
+}
+
+/// What is wrong with TOML text, and on which line.
+fn placed(error: &toml::de::Error, text: &str) -> String {
+    let said = error.message().replace('\n', " ");
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => format!("line {}: {said}", before.lines().count().max(1)),
+        None => said,
+    }
 }
 
 fn read(

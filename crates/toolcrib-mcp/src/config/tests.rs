@@ -110,3 +110,16 @@ fn secrets_of_an_entry_are_blanked_out() {
         "token [redacted] is on, [redacted]"
     );
 }
+
+#[test]
+fn two_servers_of_one_name_in_one_file_are_an_error_that_names_it() {
+    let twice = r#"{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"},"a":{"command":"z"}}}"#;
+    let error = servers_from_json(twice, Path::new("s.json"), false).unwrap_err();
+    insta::assert_snapshot!(error, @"s.json: `mcpServers.a`: stands twice; rename one of them");
+    let twice = "[mcp.servers.a]\ncommand = 'x'\n[mcp.servers.a]\ncommand = 'y'\n";
+    let error = servers_from_toml(twice, Path::new("s.toml")).unwrap_err();
+    assert!(
+        error.to_string().starts_with("s.toml: `mcp`: line 3: "),
+        "{error}"
+    );
+}

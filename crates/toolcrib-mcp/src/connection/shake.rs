@@ -68,6 +68,7 @@ impl Attempt<'_> {
                     cwd,
                     grace: self.options.grace,
                     max_message: self.options.max_message,
+                    guard: self.options.guard.clone(),
                 };
                 Link::Stdio(StdioSink::start(program, peer.clone()).await?)
             }

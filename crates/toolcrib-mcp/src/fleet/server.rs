@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use futures_util::FutureExt as _;
 use futures_util::future::Shared;
 use serde_json::value::RawValue;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use toolcrib_core::BoxFuture;
 
@@ -43,6 +44,8 @@ pub(super) struct Server {
 #[derive(Default)]
 struct Life {
     connection: Option<Arc<Connection>>,
+    /// Waits for it to be idle; it would outlast a connection that ends by itself.
+    watch: Option<AbortHandle>,
     starting: Option<Starting>,
     /// Moves with each start: what an older connection says is not about this one.
     generation: u64,
@@ -57,6 +60,14 @@ struct Life {
     used: bool,
     start_took: Option<Duration>,
     first_use: Option<Duration>,
+}
+
+impl Life {
+    fn unwatch(&mut self) {
+        if let Some(watch) = self.watch.take() {
+            watch.abort();
+        }
+    }
 }
 
 /// What there is for one who needs a connection.
@@ -361,6 +372,7 @@ impl Server {
                 let Some(connection) = life.connection.take() else {
                     return;
                 };
+                life.unwatch();
                 let error = connection.closed_error();
                 me.failed(&mut life, &error);
                 connection
@@ -497,7 +509,8 @@ impl Server {
             return;
         };
         let (me, watched) = (self.me.clone(), Arc::downgrade(connection));
-        tokio::spawn(async move {
+        let mut life = self.life();
+        let watch = tokio::spawn(async move {
             let mut wait = idle;
             loop {
                 tokio::time::sleep(wait).await;
@@ -510,12 +523,16 @@ impl Server {
                 let quiet = server.life().last_use.map_or(idle, |at| at.elapsed());
                 if server.busy.load(Ordering::Acquire) == 0 && quiet >= idle {
                     drop(connection);
+                    // Or the stop would end this task, and with it itself.
+                    server.life().watch = None;
                     server.stop().await;
                     return;
                 }
                 wait = idle.saturating_sub(quiet).max(Duration::from_millis(10));
             }
         });
+        life.unwatch();
+        life.watch = Some(watch.abort_handle());
     }
 
     pub(super) async fn stop(&self) {
@@ -524,6 +541,7 @@ impl Server {
             // A start on its way finds that it is not wanted any more.
             life.generation += 1;
             life.starting = None;
+            life.unwatch();
             let connection = life.connection.take();
             if let Some(connection) = &connection {
                 life.stderr = connection.stderr();

@@ -87,6 +87,12 @@ impl Annotations {
 }
 
 impl ManifestTool {
+    /// Arguments that travel as HTTP headers too: the path through `properties`, and
+    /// the header's name behind `Mcp-Param-`.
+    pub fn header_params(&self) -> &[(Vec<String>, String)] {
+        &self.headers
+    }
+
     /// Reads one definition.
     pub(crate) fn parse(raw: Box<RawValue>) -> Result<ManifestTool, Quarantined> {
         let name = raw::text(raw.get(), "name");

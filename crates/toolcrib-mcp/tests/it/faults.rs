@@ -4,7 +4,7 @@ use serde_json::json;
 use toolcrib_mcp::RequestContext;
 use toolcrib_testkit::fake_mcp::FakeMcp;
 
-use crate::kit::{call, call_with, one};
+use crate::kit::{call, call_with, one, until};
 
 #[tokio::test]
 async fn a_flood_on_standard_error_is_read_and_its_end_is_kept() {
@@ -50,4 +50,26 @@ async fn calls_that_are_cancelled_at_random_leave_right_answers_to_the_rest() {
         client.await.unwrap();
     }
     fleet.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_again_and_again_leaves_no_task_behind() {
+    let fleet = one(&FakeMcp::new());
+    let tasks = || {
+        let runtime = tokio::runtime::Handle::current();
+        runtime.metrics().num_alive_tasks()
+    };
+    call(&fleet, "echo", json!({"text": "up"})).await.unwrap();
+    until("the list is known", || fleet.manifest("fake").is_some()).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let before = tasks();
+    for _ in 0..5 {
+        call(&fleet, "die", json!({})).await.unwrap_err();
+        while call(&fleet, "echo", json!({"text": "up"})).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    until("its tasks have ended", || tasks() <= before).await;
+    fleet.shutdown().await;
+    until("nothing runs on", || tasks() == 0).await;
 }

@@ -110,7 +110,7 @@ async fn m06_rounds_of_connecting_leave_no_process_and_no_descriptor() {
     fleet.start("fake").await.unwrap();
     fleet.shutdown().await;
     let before = open();
-    for _ in 0..20 {
+    for _ in 0..100 {
         fleet.start("fake").await.unwrap();
         fleet.shutdown().await;
     }

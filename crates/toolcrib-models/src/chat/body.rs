@@ -21,6 +21,9 @@ use crate::json::{is_object, members, quote as string};
 /// empty text, and leaving the message out would put two of one role in a row.
 const EMPTY: &str = "(empty)";
 const NO_OUTPUT: &str = "(no output)";
+/// Stands between a result and a question where turns must alternate: a run that was
+/// stopped leaves no answer there.
+const NO_ANSWER: &[u8] = b"{\"role\":\"assistant\",\"content\":\"(no answer)\"}";
 
 /// What the bytes depend on besides the request.
 pub(super) struct Renderer {
@@ -32,6 +35,8 @@ pub(super) struct Renderer {
     pub(super) forwards_images: bool,
     /// Whether loaded tools are declared in the transcript.
     pub(super) declares: bool,
+    /// The server's own search among deferred tools, in place of ours.
+    pub(super) searches: Option<&'static str>,
 }
 
 impl Renderer {
@@ -43,7 +48,14 @@ impl Renderer {
         let tools = sends_tools.then(|| {
             let dialect = self.dialect.tools;
             let [key, _] = keys(dialect);
-            plan.rendered.get_or_render(key, || tools(plan, dialect))
+            let search = self.searches.filter(|_| !plan.deferred_tools().is_empty());
+            match search {
+                Some(search) => {
+                    let render = || searched(plan, dialect, search);
+                    plan.rendered.get_or_render("chat.tools.searched", render)
+                }
+                None => plan.rendered.get_or_render(key, || tools(plan, dialect)),
+            }
         });
 
         let items = request.history.items();
@@ -57,6 +69,9 @@ impl Renderer {
                 parts.pop();
                 parts.push(merged);
                 continue;
+            }
+            if self.dialect.merges_users && asked_after_result(&items[..=at]) {
+                parts.push(NO_ANSWER.into());
             }
             parts.push(self.message(item));
             let Message::Tool(result) = &***item else {
@@ -208,6 +223,34 @@ fn tools(plan: &TurnPlan, dialect: ToolDialect) -> Vec<u8> {
     out
 }
 
+/// The array for a server that searches by itself: what is loaded already is sent as
+/// not deferred, since no search of this conversation need have found it.
+fn searched(plan: &TurnPlan, dialect: ToolDialect, search: &str) -> Vec<u8> {
+    let mut out = b"\"tools\":[".to_vec();
+    for spec in plan.eager_tools() {
+        out.extend_from_slice(&rendered(spec, dialect));
+        out.push(b',');
+    }
+    out.extend_from_slice(search.as_bytes());
+    for spec in plan.deferred_tools() {
+        out.push(b',');
+        let definition = rendered(spec, dialect);
+        let loaded = plan
+            .loaded_tools()
+            .iter()
+            .any(|tool| tool.name == spec.name);
+        match definition.split_last() {
+            Some((_, open)) if !loaded => {
+                out.extend_from_slice(open);
+                out.extend_from_slice(b",\"defer_loading\":true}");
+            }
+            _ => out.extend_from_slice(&definition),
+        }
+    }
+    out.extend_from_slice(b"],");
+    out
+}
+
 /// Under which names a plan's tools and one tool's definition are kept.
 fn keys(dialect: ToolDialect) -> [&'static str; 2] {
     match dialect {
@@ -255,6 +298,14 @@ fn choice(out: &mut Vec<u8>, choice: &ToolChoice) {
             out.extend_from_slice(b"}}");
         }
     }
+}
+
+/// Whether `items` end with a question right after a result.
+fn asked_after_result(items: &[Arc<HistoryItem>]) -> bool {
+    let [.., before, last] = items else {
+        return false;
+    };
+    matches!((&***before, &***last), (Message::Tool(_), Message::User(_)))
 }
 
 /// The messages of the user that end `items` as one; none where there is only one, or

@@ -56,6 +56,8 @@ pub(crate) struct Dialect {
     pub(crate) merges_users: bool,
     /// Whether a prompt that is too long is cut at its beginning without a word.
     pub(crate) cuts_prompts: bool,
+    /// The tool by which the server searches deferred ones itself, where it can.
+    pub(crate) own_search: Option<&'static str>,
     /// Names the rendering of an assistant message for the model that wrote it.
     pub(crate) own_key: &'static str,
 }
@@ -77,6 +79,7 @@ static TABLE: [Dialect; 7] = [
         tools: ToolDialect::OpenAi,
         merges_users: false,
         cuts_prompts: false,
+        own_search: None,
         own_key: "chat.assistant.openai",
     },
     Dialect {
@@ -94,6 +97,7 @@ static TABLE: [Dialect; 7] = [
         tools: ToolDialect::OpenAi,
         merges_users: false,
         cuts_prompts: false,
+        own_search: Some(r#"{"type":"openrouter:tool_search"}"#),
         own_key: "chat.assistant.openrouter",
     },
     Dialect {
@@ -110,6 +114,7 @@ static TABLE: [Dialect; 7] = [
         tools: ToolDialect::Local,
         merges_users: true,
         cuts_prompts: true,
+        own_search: None,
         own_key: "chat.assistant.ollama",
     },
     Dialect {
@@ -126,6 +131,7 @@ static TABLE: [Dialect; 7] = [
         tools: ToolDialect::Local,
         merges_users: true,
         cuts_prompts: false,
+        own_search: None,
         own_key: "chat.assistant.llamacpp",
     },
     Dialect {
@@ -142,6 +148,7 @@ static TABLE: [Dialect; 7] = [
         tools: ToolDialect::Local,
         merges_users: true,
         cuts_prompts: false,
+        own_search: None,
         own_key: "chat.assistant.vllm",
     },
     Dialect {
@@ -158,6 +165,7 @@ static TABLE: [Dialect; 7] = [
         tools: ToolDialect::Local,
         merges_users: true,
         cuts_prompts: false,
+        own_search: None,
         own_key: "chat.assistant.lmstudio",
     },
     Dialect {
@@ -174,6 +182,7 @@ static TABLE: [Dialect; 7] = [
         tools: ToolDialect::Local,
         merges_users: true,
         cuts_prompts: false,
+        own_search: None,
         own_key: "chat.assistant.generic",
     },
 ];

@@ -31,7 +31,6 @@ pub(crate) struct Assembler {
     refused: bool,
     usage: Option<Box<RawValue>>,
     meter: Meter,
-    delivered: bool,
 }
 
 /// One entry of `reasoning_details`; those of one kind and index continue each
@@ -73,7 +72,7 @@ impl Assemble for Assembler {
     }
 
     fn delivered(&self) -> bool {
-        self.delivered
+        self.meter.delivered()
     }
 
     fn finish(
@@ -157,11 +156,7 @@ impl Assembler {
         ] {
             if let Some(bytes) = json::text(raw).filter(|bytes| !bytes.is_empty()) {
                 self.reasoning_field = field;
-                let shown = self.reasoning.push(&bytes);
-                if !shown.is_empty() {
-                    self.delivered = true;
-                    on_event(ReplyEvent::Reasoning(shown));
-                }
+                self.meter.reasoning(self.reasoning.push(&bytes), on_event);
                 break;
             }
         }
@@ -171,11 +166,7 @@ impl Assembler {
         for (raw, refusal) in [(delta.content, false), (delta.refusal, true)] {
             if let Some(bytes) = json::text(raw).filter(|bytes| !bytes.is_empty()) {
                 self.refused |= refusal;
-                let shown = self.text.push(&bytes);
-                if !shown.is_empty() {
-                    self.delivered = true;
-                    on_event(ReplyEvent::Text(shown));
-                }
+                self.meter.text(self.text.push(&bytes), on_event);
             }
         }
         if let Some(pieces) = &delta.tool_calls {

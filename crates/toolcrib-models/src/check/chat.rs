@@ -5,6 +5,9 @@ use toolcrib_core::{LoadRoute, ModelProfile, ToolDialect};
 
 use super::{Pairing, Report, is_arguments, list, schema, text};
 
+/// A router's own search among deferred tools.
+const SEARCH: &str = "openrouter:tool_search";
+
 const KNOWN: [&str; 38] = [
     "model",
     "messages",
@@ -72,6 +75,12 @@ fn tools(
     let mut names = Vec::new();
     for (at, tool) in tools.iter().enumerate() {
         let at = format!("tools[{at}]");
+        if text(tool, "type") == Some(SEARCH) {
+            if profile.load_route != LoadRoute::Native || tool.get("defer_loading").is_some() {
+                report.add(at.as_str(), "this search is not taken so");
+            }
+            continue;
+        }
         if text(tool, "type") != Some("function") {
             report.add(at.as_str(), "has no type function");
         }
@@ -81,7 +90,8 @@ fn tools(
             None => report.add(at.as_str(), "has no name"),
         }
         let deferred = tool.get("defer_loading").is_some();
-        if deferred && profile.load_route != LoadRoute::Native {
+        let searched = tools.iter().any(|tool| text(tool, "type") == Some(SEARCH));
+        if deferred && !(profile.load_route == LoadRoute::Native && searched) {
             report.add(at.as_str(), "defer_loading is not taken here");
         }
         if let Some(parameters) = function.get("parameters") {

@@ -11,7 +11,7 @@ use toolcrib_core::{
 };
 
 use crate::chat::Ids;
-use crate::http::{Assemble, Events, Fault, Meter};
+use crate::http::{Assemble, Events, Fault, Meter, room};
 use crate::joined::Joined;
 use crate::json;
 use crate::sse::Flow;
@@ -55,7 +55,6 @@ pub(crate) struct Assembler {
     finish: Option<Finish>,
     usage: Option<String>,
     meter: Meter,
-    delivered: bool,
 }
 
 #[derive(Debug)]
@@ -92,7 +91,7 @@ impl Assemble for Assembler {
     }
 
     fn delivered(&self) -> bool {
-        self.delivered
+        self.meter.delivered()
     }
 
     fn finish(
@@ -185,9 +184,7 @@ impl Assembler {
     }
 
     fn part(&mut self, part: &str, on_event: &mut Events<'_>) -> Result<(), Fault> {
-        if self.pieces.len() >= MOST {
-            return Err(Fault::malformed("sent more than 65,536 parts in one reply"));
-        }
+        room(self.pieces.len(), MOST)?;
         let text = json::member(part, "text");
         let signature = json::member(part, "thoughtSignature");
         if let Some(call) = json::member(part, "functionCall") {
@@ -230,13 +227,10 @@ impl Assembler {
             self.pieces.last_mut()
         {
             let shown = joined.push(&bytes);
-            if !shown.is_empty() {
-                self.delivered = true;
-                on_event(if thought {
-                    ReplyEvent::Reasoning(shown)
-                } else {
-                    ReplyEvent::Text(shown)
-                });
+            if thought {
+                self.meter.reasoning(shown, on_event);
+            } else {
+                self.meter.text(shown, on_event);
             }
         }
         if let (false, Some(signature)) = (thought, &signature) {

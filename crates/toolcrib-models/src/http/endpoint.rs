@@ -192,7 +192,9 @@ impl Endpoint {
             return fault;
         }
         if error.is_connect() || error.is_timeout() {
-            let next = if self.local {
+            let next = if of_tls(error) {
+                "write http:// where the server speaks no TLS, else check its certificate and the clock"
+            } else if self.local {
                 "is the server running?"
             } else {
                 "check the address, the network and the proxy"
@@ -239,6 +241,16 @@ fn proxied_by_tls() -> bool {
                 .to_ascii_lowercase()
                 .starts_with("https:")
         })
+}
+
+/// Whether a connection came about and TLS on it did not.
+fn of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    // An error of input and output hides what it wraps from `source`.
+    let wrapped = error.downcast_ref::<std::io::Error>();
+    if let Some(inner) = wrapped.and_then(std::io::Error::get_ref) {
+        return of_tls(inner);
+    }
+    error.is::<rustls::Error>() || error.source().is_some_and(of_tls)
 }
 
 /// The cause at the bottom; the texts above it repeat the URL, secrets included.

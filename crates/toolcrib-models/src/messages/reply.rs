@@ -13,7 +13,7 @@ use toolcrib_core::{
 };
 
 use crate::chat::Ids;
-use crate::http::{Assemble, Events, Fault, Meter};
+use crate::http::{Assemble, Events, Fault, Meter, room};
 use crate::joined::Joined;
 use crate::json;
 use crate::sse::Flow;
@@ -53,7 +53,6 @@ pub(crate) struct Assembler {
     ended: bool,
     usage: Vec<(String, String)>,
     meter: Meter,
-    delivered: bool,
 }
 
 #[derive(Debug, Default)]
@@ -120,7 +119,7 @@ impl Assemble for Assembler {
     }
 
     fn delivered(&self) -> bool {
-        self.delivered
+        self.meter.delivered()
     }
 
     fn finish(
@@ -169,9 +168,7 @@ impl Assembler {
         block: &str,
         on_event: &mut Events<'_>,
     ) -> Result<(), Fault> {
-        if self.slots.len() >= MOST {
-            return Err(Fault::malformed("sent more than 4,096 blocks in one reply"));
-        }
+        room(self.slots.len(), MOST)?;
         let mut slot = Slot {
             index,
             ..Slot::default()
@@ -195,7 +192,7 @@ impl Assembler {
         }
         self.slots.push(slot);
         if let (Some(said), Some(slot)) = (said, self.slots.last_mut()) {
-            self.delivered |= slot.show(&said, on_event);
+            slot.show(&said, &mut self.meter, on_event);
         }
         Ok(())
     }
@@ -209,12 +206,12 @@ impl Assembler {
         let slot = self.slots.iter_mut().rfind(|slot| slot.index == index);
         let slot =
             slot.ok_or_else(|| Fault::malformed("sent a piece of a block that it had not begun"))?;
-        let mut shown = false;
+        let meter = &mut self.meter;
         json::for_each_member(delta, |key, value| match key {
             "type" => {}
-            "text" if slot.kind == "text" => shown |= slot.show(value, on_event),
+            "text" if slot.kind == "text" => slot.show(value, meter, on_event),
             "thinking" if slot.kind == "thinking" => {
-                shown |= slot.show(value, on_event);
+                slot.show(value, meter, on_event);
                 slot.append(key, value);
             }
             "partial_json" => {
@@ -225,7 +222,6 @@ impl Assembler {
             "citation" => slot.cite(value),
             _ => slot.append(key, value),
         });
-        self.delivered |= shown;
         Ok(())
     }
 
@@ -258,20 +254,14 @@ impl Slot {
     }
 
     /// Reports a piece of text or thinking, given as a JSON string.
-    fn show(&mut self, value: &str, on_event: &mut Events<'_>) -> bool {
-        let Some(bytes) = json::string(value) else {
-            return false;
-        };
+    fn show(&mut self, value: &str, meter: &mut Meter, on_event: &mut Events<'_>) {
+        let bytes = json::string(value).unwrap_or_default();
         let piece = self.text.push(&bytes);
-        if piece.is_empty() {
-            return false;
-        }
-        on_event(if self.kind == "thinking" {
-            ReplyEvent::Reasoning(piece)
+        if self.kind == "thinking" {
+            meter.reasoning(piece, on_event);
         } else {
-            ReplyEvent::Text(piece)
-        });
-        true
+            meter.text(piece, on_event);
+        }
     }
 
     /// Adds to a field: strings are joined, anything else takes the old one's place.

@@ -1,7 +1,7 @@
 //! The extractive answer.
 //!
-//! Where, what and how; [`super::relations`], [`super::ways`] and [`super::files`]
-//! write the others. Fixed phrases around the source's own words: names, first sentences of doc
+//! Where, what and how; [`super::relations`], [`super::ways`], [`super::files`] and
+//! [`super::routes`] write the others, and [`super::nothing`] what is none. Fixed phrases around the source's own words: names, first sentences of doc
 //! comments, and the few lines that have most of what was asked, each with its
 //! place. The best places come first, so that a reader who stops early has seen
 //! them.
@@ -11,23 +11,16 @@ use std::fmt::Write as _;
 use super::notes::{Neighborhood, Notes, Place, Symbol};
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
-use super::{files, relations, ways};
+use super::{files, nothing, relations, routes, ways};
 
 /// Places named at the top.
-const TOP: usize = 3;
+pub(super) const TOP: usize = 3;
 /// Lines quoted from the best place, and from the others.
 const QUOTED: [usize; TOP] = [8, 5, 4];
 /// Copies of one definition named; more are counted.
 const COPIES: usize = 3;
-/// Searches named when nothing was found.
-const SEARCHES: usize = 12;
 /// Calls between the best places of a how-question.
 const LINKS: usize = 6;
-/// Names this much alike may be one misspelt, 1 for the same.
-const ALIKE: f64 = 0.75;
-/// A best candidate with less of the question than this is not worth citing.
-const LEAST_COVERAGE: f64 = 0.3;
-
 /// When the tools it reads are not offered.
 pub(super) fn without_lookups() -> String {
     "The built-in navigator answers by looking symbols up in a code graph, and none of \
@@ -37,16 +30,56 @@ pub(super) fn without_lookups() -> String {
 
 /// When the question has no word to look for.
 pub(super) fn no_terms() -> String {
-    "The question has no word to look for in the repository. Name a thing, a behaviour or a symbol, \
+    "Nothing found: the question has no word to look for in the repository. Name a thing, a behaviour or a symbol, \
      as in: Where are requests retried?"
         .to_owned()
 }
 
-/// How many of the best candidates are the subject of a who-calls question:
-/// those about as good as the first.
-pub(super) fn subjects(found: &[Candidate<'_>]) -> usize {
-    let close = |c: &&Candidate<'_>| c.score >= found[0].score * 0.9;
-    found.iter().take(TOP).take_while(close).count()
+/// Definitions whose callers one answer lists.
+pub(super) const SUBJECTS: usize = 6;
+
+/// The candidates that a who-calls question is about: all that have the name it
+/// writes, else those about as good as the first.
+pub(super) fn subjects<'c, 'n>(
+    question: &Question,
+    found: &'c [Candidate<'n>],
+) -> Vec<&'c Candidate<'n>> {
+    let Some(first) = found.first() else {
+        return Vec::new();
+    };
+    let written = rank::named(question, first.name);
+    if written > 0.0 {
+        let same = |c: &&Candidate<'n>| {
+            c.symbol.kind != "import" && rank::named(question, c.name) >= written
+        };
+        return found.iter().filter(same).collect();
+    }
+    let close = |c: &&Candidate<'_>| c.score >= first.score * 0.9;
+    found.iter().take(TOP).take_while(close).collect()
+}
+
+/// The definitions among some subjects, namesakes beside each other.
+pub(super) fn definitions<'n>(
+    question: &Question,
+    subjects: &[&Candidate<'n>],
+) -> Vec<(&'n str, &'n Symbol)> {
+    let each = |c: &&Candidate<'n>| {
+        let own = std::iter::once((c.name, c.symbol));
+        let mut all: Vec<(&'n str, &'n Symbol)> = own.chain(c.twins.clone()).collect();
+        all.sort_by_key(|(name, symbol)| (rank::home(symbol), *name));
+        all
+    };
+    let mut all: Vec<_> = subjects.iter().flat_map(each).collect();
+    // Types are implemented, and what runs is called; fields of the name come last.
+    all.sort_by_key(|(_, symbol)| {
+        let is_type = matches!(
+            &*symbol.kind,
+            "interface" | "class" | "struct" | "enum" | "type_alias"
+        );
+        let runs = matches!(&*symbol.kind, "function" | "method" | "macro");
+        !(is_type || (runs && !question.inherits))
+    });
+    all
 }
 
 /// Writes the answer from what is known.
@@ -55,23 +88,14 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         .into_iter()
         .filter(|c| place(c.symbol).is_some())
         .collect();
-    let unknown = unknown_names(question, notes, &found);
-    let named = |c: &Candidate<'_>| rank::named(question, c.name) > 0.0;
-    match found.first() {
-        Some(best) if best.coverage >= LEAST_COVERAGE || named(best) => {}
-        _ if !unknown.is_empty() => return unknown,
-        _ => return nothing_found(question, notes, &found),
+    if let Some(text) = routes::write(question, notes) {
+        return text;
     }
+    if let Some(text) = nothing::write(question, notes, &found) {
+        return text;
+    }
+    let unknown = nothing::unknown_names(question, notes, &found);
     let rest = match question.intent {
-        // Whose callers they are must be beyond doubt: those of a name that is only
-        // alike would be taken for the ones asked for.
-        Intent::Callers | Intent::Callees if is_unheard_of(question, &found) => {
-            return if unknown.is_empty() {
-                unheard_of(question)
-            } else {
-                unknown
-            };
-        }
         Intent::Callers | Intent::Callees => relations::write(question, notes, &found),
         Intent::Way => {
             let way = ways::write(question, notes);
@@ -88,59 +112,6 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
         Intent::Where | Intent::What | Intent::How => places(question, notes, &found),
     };
     unknown + &rest
-}
-
-/// Whether the question names symbols, and nothing that was found is one of them,
-/// however it is written.
-fn is_unheard_of(question: &Question, found: &[Candidate<'_>]) -> bool {
-    let squashed = |name: &str| -> String {
-        let letters = rank::bare(name).chars().filter(|c| c.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect()
-    };
-    let asked: Vec<String> = question.names.iter().map(|name| squashed(name)).collect();
-    let is_asked = |c: &Candidate<'_>| asked.contains(&squashed(rank::plain(c.name)));
-    !asked.is_empty() && !found.iter().any(is_asked)
-}
-
-fn unheard_of(question: &Question) -> String {
-    format!(
-        "No symbol is named {}, and none has a name like it, so nothing can be said of its calls. \
-         It may belong to a library, which the code graph does not read.\n",
-        question.names.join(" or ")
-    )
-}
-
-/// The names of the question that no symbol has, each with the nearest ones.
-fn unknown_names(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
-    let mut text = String::new();
-    for name in &question.names {
-        let asked = rank::bare(name);
-        let is_asked = |c: &Candidate<'_>| rank::bare(c.name).eq_ignore_ascii_case(asked);
-        if found.iter().any(is_asked) || !notes.totals.contains_key(name) {
-            continue;
-        }
-        let alike = |c: &&Candidate<'_>| {
-            strsim::normalized_damerau_levenshtein(rank::bare(c.name), asked) >= ALIKE
-        };
-        let near: Vec<&str> = match notes.near.get(name) {
-            Some(near) => near.iter().map(String::as_str).collect(),
-            None => found.iter().filter(alike).map(|c| c.name).collect(),
-        };
-        let near: Vec<String> = near
-            .iter()
-            .take(TOP)
-            .filter_map(|near| cited(notes, near))
-            .collect();
-        if near.is_empty() {
-            continue;
-        }
-        let _ = write!(
-            text,
-            "No symbol is named {name}. The nearest names: {}.\n\n",
-            near.join(", ")
-        );
-    }
-    text
 }
 
 /// A symbol's name and place, when it has been seen.
@@ -175,7 +146,7 @@ pub(super) fn without(text: &str, faults: &[String]) -> String {
 }
 
 /// Where a symbol is, or the comment of it that was seen.
-fn place(symbol: &Symbol) -> Option<Place> {
+pub(super) fn place(symbol: &Symbol) -> Option<Place> {
     symbol.place.clone().or_else(|| {
         let line = *symbol.texts.keys().next()?;
         Some(Place {
@@ -186,68 +157,33 @@ fn place(symbol: &Symbol) -> Option<Place> {
     })
 }
 
-fn nothing_found(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
-    let terms: Vec<String> = question
-        .terms
-        .iter()
-        .map(|term| format!("\"{}\"", term.word))
-        .collect();
-    let mut text = format!(
-        "Nothing in the repository's symbols, comments and strings is worth citing for {}.",
-        if terms.is_empty() {
-            "this question".to_owned()
-        } else {
-            terms.join(", ")
-        }
-    );
-    if let Some(place) = found.first().and_then(|c| place(c.symbol)) {
-        let _ = write!(
-            text,
-            " The nearest is `{}` at {}.",
-            shown(found[0].name),
-            place.cite()
-        );
-    }
-    text.push_str(" Other words for the same thing may find it.\n");
-    let queries: Vec<&str> = notes.totals.keys().map(String::as_str).collect();
-    if !queries.is_empty() {
-        let _ = writeln!(
-            text,
-            "\nSearched, with what each found: {}.",
-            notes
-                .totals
-                .iter()
-                .take(SEARCHES)
-                .map(|(query, total)| format!("{query} ({total})"))
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
-        if queries.len() > SEARCHES {
-            let _ = writeln!(text, "And {} more.", queries.len() - SEARCHES);
-        }
-    }
-    text
-}
-
 /// A line on a symbol: kind, name, place; one on its copies, and its first sentence.
 pub(super) fn headline(candidate: &Candidate<'_>) -> String {
-    let symbol = candidate.symbol;
-    let place = place(symbol).map_or(String::new(), |place| place.cite());
-    let kind = if symbol.kind.is_empty() {
-        "in"
-    } else {
-        &symbol.kind
-    };
-    let mut line = format!("{kind} `{}`, {place}", shown(candidate.name));
     let copies: Vec<String> = candidate.copies.iter().map(|at| at.cite()).collect();
+    let mut also = String::new();
     if !copies.is_empty() {
         let left = copies.len().saturating_sub(COPIES);
         let named = copies[..copies.len() - left].join(", ");
-        let _ = write!(line, "\n   also in {named}");
+        let _ = write!(also, "\n   also in {named}");
         if left > 0 {
-            let _ = write!(line, " and {left} more");
+            let _ = write!(also, " and {left} more");
         }
     }
+    described(candidate.name, candidate.symbol, &also)
+}
+
+/// A line on one definition, and its first sentence.
+pub(super) fn line(name: &str, symbol: &Symbol) -> String {
+    described(name, symbol, "")
+}
+
+fn described(name: &str, symbol: &Symbol, also: &str) -> String {
+    let place = place(symbol).map_or(String::new(), |place| place.cite());
+    let kind = match &*symbol.kind {
+        "" => "in",
+        kind => kind,
+    };
+    let mut line = format!("{kind} `{}`, {place}{also}", shown(name));
     if !symbol.doc.is_empty() {
         // A block of its own: the words stand above the cited lines, not in them.
         let _ = write!(line, "\n   > {}", symbol.doc.replace('`', ""));
@@ -317,6 +253,7 @@ fn links(notes: &Notes, found: &[Candidate<'_>], text: &mut String) {
             };
             let known = calls.iter().any(|(a, b, _)| (*a, *b) == (from, to));
             if edge.kind == "calls"
+                && edge.ambiguous.is_none()
                 && from != to
                 && best.contains(&from)
                 && best.contains(&to)
@@ -392,7 +329,7 @@ fn details(
 }
 
 /// Quotes the first line of a definition and the telling ones.
-fn quote(notes: &Notes, whole: &Place, lines: &Place, text: &mut String) {
+pub(super) fn quote(notes: &Notes, whole: &Place, lines: &Place, text: &mut String) {
     let first = Place {
         end: whole.start,
         ..whole.clone()
@@ -504,11 +441,15 @@ fn related(
         .map(|edge| {
             let (name, at) = (shown(&edge.name), edge.at.cite());
             // A caller is at the place of its call; what is called is elsewhere.
-            if incoming && name == edge.name {
-                format!("`{name}` {at}")
+            let on = if incoming && name == edge.name {
+                ""
             } else {
-                format!("`{name}` on {at}")
-            }
+                "on "
+            };
+            let open = edge.ambiguous.map_or(String::new(), |count| {
+                format!(" (may mean another of {count} definitions)")
+            });
+            format!("`{name}` {on}{at}{open}")
         })
         .collect();
     if all.is_empty() {

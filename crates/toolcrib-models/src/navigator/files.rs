@@ -78,6 +78,14 @@ fn ranked<'c, 'n>(
     files
 }
 
+/// Whether a listed file is called as the question's words are.
+pub(super) fn is_named(question: &Question, notes: &Notes) -> bool {
+    const MOST: f64 = 0.6;
+    let terms = rank::weigh(question, notes);
+    let named = |path: &String| share(&terms, &stems(path)) >= MOST;
+    notes.files.iter().any(named)
+}
+
 /// The best files and what in them says so; `None` when there is none.
 pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> Option<String> {
     let files = ranked(question, notes, found);

@@ -62,6 +62,10 @@ pub(super) struct Edge {
     pub(super) name: String,
     /// Where the relation is written.
     pub(super) at: Place,
+    /// Where the other end is defined; a file has no place.
+    pub(super) other: Option<Place>,
+    /// Between how many definitions the call is left open, when it is.
+    pub(super) ambiguous: Option<usize>,
 }
 
 /// What `symbol_neighbors` said about one symbol.
@@ -192,8 +196,9 @@ impl Notes {
         let total = lines
             .next()
             .and_then(|head| head.split(' ').next()?.parse().ok());
-        // How rare a word is counts in the whole repository, not in one file.
-        if let Some(total) = total.filter(|_| argument(arguments, "path").is_empty()) {
+        // How rare a word is counts in the whole repository, not in one file or kind.
+        let whole = ["path", "kind"].map(|name| argument(arguments, name));
+        if let Some(total) = total.filter(|_| whole.iter().all(String::is_empty)) {
             self.totals.insert(argument(arguments, "query"), total);
         }
         let mut last = None;
@@ -350,7 +355,8 @@ impl Notes {
     }
 }
 
-/// Reads `<- calls function a::b  PLACE  at PLACE …`.
+/// Reads `<- calls function a::b  PLACE  at PLACE …`, with the mark of a call that
+/// is left open at its end.
 fn edge(line: &str) -> Option<Edge> {
     let (incoming, rest) = match line.strip_prefix("<- ") {
         Some(rest) => (true, rest),
@@ -366,6 +372,9 @@ fn edge(line: &str) -> Option<Edge> {
     } else {
         fields.next()
     };
+    let ambiguous = line
+        .rsplit_once("ambiguous: one of ")
+        .and_then(|(_, count)| count.trim_end_matches(']').parse().ok());
     let at = match written {
         Some(at) => Place::read(at.strip_prefix("at ")?.split(" (also").next()?)?,
         // What contains is written where what is contained is.
@@ -376,6 +385,8 @@ fn edge(line: &str) -> Option<Edge> {
         kind: kind.to_owned(),
         name: name.to_owned(),
         at,
+        other: Place::read(first),
+        ambiguous,
     })
 }
 

@@ -11,7 +11,7 @@ use super::notes::Notes;
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
 use super::words::{alike, prefix};
-use super::{files, ways};
+use super::{files, routes, ways};
 
 /// One lookup to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,12 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
             Intent::File => files::looks(question),
             _ => Vec::new(),
         };
+        looks.extend(routes::looks(question, notes));
         looks.extend(searches(question));
+        return looks;
+    }
+    let looks = routes::looks(question, notes);
+    if !looks.is_empty() {
         return looks;
     }
     let found = rank::candidates(question, notes);
@@ -96,10 +101,11 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
     }
     match question.intent {
         Intent::Callers | Intent::Callees => {
-            let mut looks: Vec<Look> = found
-                .iter()
-                .take(answer::subjects(&found))
-                .map(|c| neighbors(question, c))
+            let subjects = answer::subjects(question, &found);
+            let mut looks: Vec<Look> = answer::definitions(question, &subjects)
+                .into_iter()
+                .take(answer::SUBJECTS)
+                .map(|(name, _)| neighbors(question, name))
                 .collect();
             looks.extend(found.iter().take(1).filter_map(read));
             looks.extend(pages(question, notes));
@@ -121,7 +127,7 @@ fn best_places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> V
     let near = found[0].score * 0.3;
     let best = || found.iter().take_while(|c| c.score >= near);
     let mut looks: Vec<Look> = best().take(READS).filter_map(read).collect();
-    looks.extend(best().take(READS).map(|c| neighbors(question, c)));
+    looks.extend(best().take(READS).map(|c| neighbors(question, c.name)));
     if notes.rounds == 1 {
         looks.extend(scoped(question, found));
     }
@@ -135,10 +141,12 @@ fn pages(question: &Question, notes: &Notes) -> Vec<Look> {
         return Vec::new();
     }
     let found = rank::candidates(question, notes);
-    let subjects = found.iter().take(answer::subjects(&found));
+    let subjects = answer::definitions(question, &answer::subjects(question, &found));
     subjects
-        .filter_map(|c| {
-            let arguments = notes.neighborhoods.get(c.name)?.next.clone()?;
+        .into_iter()
+        .take(answer::SUBJECTS)
+        .filter_map(|(name, _)| {
+            let arguments = notes.neighborhoods.get(name)?.next.clone()?;
             Some(Look {
                 tool: "symbol_neighbors",
                 arguments,
@@ -270,7 +278,7 @@ fn read(candidate: &Candidate<'_>) -> Option<Look> {
     })
 }
 
-fn neighbors(question: &Question, candidate: &Candidate<'_>) -> Look {
+fn neighbors(question: &Question, name: &str) -> Look {
     let direction = match question.intent {
         Intent::Callers | Intent::Where => "incoming",
         Intent::Callees => "outgoing",
@@ -278,6 +286,6 @@ fn neighbors(question: &Question, candidate: &Candidate<'_>) -> Look {
     };
     Look {
         tool: "symbol_neighbors",
-        arguments: json!({ "name": candidate.name, "direction": direction }),
+        arguments: json!({ "name": name, "direction": direction }),
     }
 }

@@ -1,6 +1,7 @@
 //! What a question asks, and the terms to look for.
 
 use super::foreign::{Foreign, is_han};
+use super::routes;
 use super::words::{asks, each_word, stem, weight};
 
 /// Most terms of one question; the rest of a long text adds noise, not aim.
@@ -53,6 +54,10 @@ pub(super) struct Question {
     pub(super) subject: Option<String>,
     /// Both ends of the way that is asked for.
     pub(super) ends: Option<(String, String)>,
+    /// What it says of a route whose handler is asked for.
+    pub(super) route: Option<routes::Asked>,
+    /// Whether it asks for what implements, extends or overrides something.
+    pub(super) inherits: bool,
     /// Whether it asks where something is decided.
     pub(super) decides: bool,
     /// Whether tests are what is asked about.
@@ -83,6 +88,10 @@ impl Question {
                 });
             }
         });
+        // The end of `it's`, and half of `TRef`, tell nothing apart by themselves.
+        if terms.iter().any(|term| term.word.chars().count() > 1) {
+            terms.retain(|term| term.word.chars().count() > 1);
+        }
         // A long question names its subject more than once or early; weak words go first.
         if terms.len() > MAX_TERMS {
             let mut order: Vec<usize> = (0..terms.len()).collect();
@@ -99,6 +108,8 @@ impl Question {
         };
         Question {
             subject: subject(&text, intent),
+            route: routes::asked(&text),
+            inherits: intent == Intent::Callers && inherits(&text),
             decides: decides(&text),
             text,
             intent,
@@ -108,6 +119,15 @@ impl Question {
             about_tests,
         }
     }
+}
+
+fn inherits(text: &str) -> bool {
+    let mut inherits = false;
+    each_word(text, |word| {
+        let begins = |start: &&str| word.starts_with(start);
+        inherits |= ["implement", "extend", "overrid"].iter().any(begins);
+    });
+    inherits
 }
 
 fn decides(text: &str) -> bool {
@@ -191,8 +211,23 @@ fn end(phrase: &str, names: &[String]) -> Option<(String, bool)> {
 /// The one word after what asks, when there is but one.
 fn subject(text: &str, intent: Intent) -> Option<String> {
     const BEFORE: &[&str] = &[
-        "calls", "call", "uses", "use", "invokes", "invoke", "callers", "usages", "users", "is",
+        "calls",
+        "call",
+        "uses",
+        "use",
+        "invokes",
+        "invoke",
+        "callers",
+        "usages",
+        "users",
+        "is",
         "does",
+        "implements",
+        "implement",
+        "extends",
+        "extend",
+        "overrides",
+        "override",
     ];
     const BESIDE: &[&str] = &[
         "the", "a", "an", "of", "do", "mean", "for", "function", "method", "class", "type",
@@ -236,8 +271,21 @@ fn intent(text: &str) -> Intent {
         "invokes",
         "references",
         "needs",
+        "implements",
+        "implement",
+        "extends",
+        "extend",
+        "overrides",
+        "override",
     ];
-    let used = ["called", "used", "invoked", "referenced"];
+    let used = [
+        "called",
+        "used",
+        "invoked",
+        "referenced",
+        "overridden",
+        "extended",
+    ];
     if follows(&["who", "what", "which"], &uses)
         || has("callers")
         || follows(&["caller", "usages", "uses", "users"], &["of"])
@@ -335,6 +383,8 @@ mod tests {
             ("Where is `cap` called?", Intent::Callers),
             ("who calls Registry::insert", Intent::Callers),
             ("Which functions use ToolName?", Intent::Callers),
+            ("Who implements Appender?", Intent::Callers),
+            ("Which classes extend Base?", Intent::Callers),
             ("What does `run_batch` call?", Intent::Callees),
             ("What is a TurnPlan?", Intent::What),
             ("How are sessions resumed", Intent::How),

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::meaning::{Meaning, telling_words};
-use super::notes::{Notes, Place, Symbol};
+use super::notes::{Edge, Notes, Place, Symbol};
 use super::question::{Intent, Question, Term};
 use super::words::{alike, each_word, prefix, stem};
 
@@ -22,6 +22,9 @@ pub(super) struct Candidate<'n> {
     pub(super) coverage: f64,
     /// Where other files define the same name, the one most at home first.
     pub(super) copies: Vec<&'n Place>,
+    /// Other definitions of the same qualified name: overloads, conditional ones and
+    /// copies, by name.
+    pub(super) twins: Vec<(&'n str, &'n Symbol)>,
 }
 
 /// A term and what it counts for in this repository.
@@ -76,7 +79,10 @@ pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candi
     let mut kept: Vec<Candidate<'n>> = Vec::new();
     for candidate in found {
         match at.get(plain(candidate.name)) {
-            Some(&first) => kept[first].mention(candidate.symbol),
+            Some(&first) => {
+                kept[first].mention(candidate.symbol);
+                kept[first].twins.push((candidate.name, candidate.symbol));
+            }
             None => {
                 at.insert(plain(candidate.name), kept.len());
                 kept.push(candidate);
@@ -85,6 +91,10 @@ pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candi
     }
     for candidate in &mut kept {
         candidate.copies.sort_by_key(|place| distance(place));
+        candidate.twins.retain(|(_, twin)| twin.place.is_some());
+        candidate
+            .twins
+            .sort_by_key(|(name, twin)| (home(twin), *name));
     }
     kept
 }
@@ -118,7 +128,7 @@ pub(super) fn plain(name: &str) -> &str {
 /// What is nearer to the top of the tree is the main one of several copies:
 /// fewer directories, then the shorter path, then by name. What was not found
 /// itself comes last.
-fn home(symbol: &Symbol) -> (bool, Option<(usize, usize, &str, u32)>) {
+pub(super) fn home(symbol: &Symbol) -> (bool, Option<(usize, usize, &str, u32)>) {
     let place = symbol.place.as_ref();
     (place.is_none(), place.map(distance))
 }
@@ -135,7 +145,8 @@ fn lift(notes: &Notes, found: &mut [Candidate<'_>]) {
     let mut gains: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, around) in &notes.neighborhoods {
         let mut seen: BTreeSet<(&str, bool)> = BTreeSet::new();
-        for edge in around.edges.iter().filter(|edge| edge.kind == "calls") {
+        let proven = |edge: &&Edge| edge.kind == "calls" && edge.ambiguous.is_none();
+        for edge in around.edges.iter().filter(proven) {
             let (Some(own), Some(other)) =
                 (scores.get(name.as_str()), scores.get(edge.name.as_str()))
             else {
@@ -173,6 +184,8 @@ const MOST_GAIN: f64 = 0.8;
 
 /// What a word near in meaning counts beside the word itself.
 const NEAR: f64 = 0.9;
+/// What a constructor counts beside its class when it is asked what something is.
+const CONSTRUCTOR: f64 = 0.5;
 /// What deciding counts for when that is asked.
 const DECIDES: f64 = 1.3;
 
@@ -203,7 +216,7 @@ pub(super) fn stems(text: &str) -> BTreeSet<String> {
 
 /// How well a term is met by a field's stems: itself, a longer word that begins
 /// with it, or a word used for it.
-fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
+pub(super) fn met(term: &Term, field: &BTreeSet<String>) -> f64 {
     if field.contains(&term.stem) {
         return 1.0;
     }
@@ -246,7 +259,7 @@ pub(super) fn bare(name: &str) -> &str {
 }
 
 /// The part before the last of a qualified name.
-fn owner(name: &str) -> &str {
+pub(super) fn owner(name: &str) -> &str {
     let name = plain(name);
     let rest = &name[..name.len() - bare(name).len()];
     bare(rest.trim_end_matches([':', '.', '/']))
@@ -346,15 +359,21 @@ fn judge<'n>(
         }
     }
     score *= kind_prior(question, &symbol.kind) * path_prior(question, path, &symbol.kind);
+    if question.intent == Intent::What && bare_name == owner(name) {
+        score *= CONSTRUCTOR;
+    }
     score *= length_prior(question, &symbol.kind, lines);
     score *= 1.0 + 0.12 * centrality(notes, name);
-    score += named(question, name) * 4.0;
+    // Of several of the name the product's own sources come first.
+    let home = path_prior(question, path, &symbol.kind).sqrt();
+    score += named(question, name) * 4.0 * home;
     Candidate {
         name,
         symbol,
         score,
         coverage,
         copies: Vec::new(),
+        twins: Vec::new(),
     }
 }
 

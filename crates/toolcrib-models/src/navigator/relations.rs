@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::answer::{headline, shown, subjects};
+use super::answer::{SUBJECTS, cited, definitions, headline, line, shown, subjects};
 use super::notes::{Edge, Neighborhood, Notes};
 use super::question::{Intent, Question};
 use super::rank::{Candidate, path_prior, plain};
@@ -14,26 +14,52 @@ const LISTED: usize = 60;
 pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
     let incoming = question.intent == Intent::Callers;
     let mut text = String::new();
-    for candidate in &found[..subjects(found)] {
-        let _ = writeln!(text, "{}", headline(candidate));
-        let Some(around) = notes.neighborhoods.get(candidate.name) else {
+    let subjects = subjects(question, found);
+    let mut all = definitions(question, &subjects);
+    let has_any = |name: &str| {
+        let around = notes.neighborhoods.get(name);
+        around.is_some_and(|around| !edges(question, around).is_empty())
+    };
+    if question.inherits {
+        // A type is implemented, not the functions of its name.
+        all.sort_by_key(|(name, _)| !has_any(name));
+    }
+    let mut unused: Vec<String> = Vec::new();
+    for (at, (name, symbol)) in all.iter().copied().take(SUBJECTS).enumerate() {
+        let around = notes.neighborhoods.get(name);
+        let is_idle = |around: &Neighborhood| {
+            around.limits.is_none() && edges(question, around).is_empty() && around.left_out == 0
+        };
+        if at > 0 && around.is_some_and(is_idle) {
+            unused.extend(cited(notes, name));
+            continue;
+        }
+        let own = subjects.iter().find(|c| c.name == name);
+        let _ = match own {
+            Some(candidate) if candidate.twins.is_empty() => {
+                writeln!(text, "{}", headline(candidate))
+            }
+            _ => writeln!(text, "{}", line(name, symbol)),
+        };
+        let Some(around) = around else {
             text.push_str("Its relations were not looked up.\n\n");
             continue;
         };
-        if let (true, Some(tally)) = (incoming && around.limits.is_none(), &around.tally) {
+        let counted = incoming && !question.inherits && around.limits.is_none();
+        if let (true, Some(tally)) = (counted, &around.tally) {
             let _ = writeln!(text, "{}.", tally.trim_end_matches('.'));
         }
-        let mut edges = edges(around, incoming);
+        let mut edges = edges(question, around);
         edges.sort_by_key(|edge| path_prior(question, &edge.at.path, "") < 0.5);
         match (&around.limits, edges.is_empty()) {
             (Some(limits), _) => {
                 let _ = writeln!(text, "{limits}, so who calls what cannot be told.");
             }
             (None, true) => {
-                let what = if incoming {
-                    "No use of it"
-                } else {
-                    "Nothing that it uses"
+                let what = match (question.inherits, incoming) {
+                    (true, _) => "Nothing that implements, extends or overrides it",
+                    (false, true) => "No use of it",
+                    (false, false) => "Nothing that it uses",
                 };
                 let _ = writeln!(text, "{what} is proven in the code graph.");
             }
@@ -42,15 +68,18 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
         for edge in edges.iter().take(LISTED) {
             let _ = writeln!(
                 text,
-                "- {} `{}` {} {}",
-                verb(&edge.kind, incoming),
+                "- {} `{}` {} {}{}",
+                verb(edge, incoming),
                 shown(&edge.name),
                 if incoming && plain(&edge.name) == edge.name {
                     "at"
                 } else {
                     "on"
                 },
-                edge.at.cite()
+                edge.at.cite(),
+                edge.ambiguous.map_or(String::new(), |count| format!(
+                    " (which of {count} definitions is meant is left open)"
+                ))
             );
         }
         let left = edges.len().saturating_sub(LISTED) + around.left_out;
@@ -59,11 +88,49 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
         }
         text.push('\n');
     }
+    if !unused.is_empty() {
+        let what = match (question.inherits, incoming) {
+            (true, _) => "implementation or extension of",
+            (false, true) => "use of",
+            (false, false) => "call in",
+        };
+        let _ = writeln!(
+            text,
+            "No {what} its namesakes is proven: {}.",
+            unused.join(", ")
+        );
+    }
+    let left: Vec<String> = all
+        .iter()
+        .skip(SUBJECTS)
+        .map(|(name, _)| *name)
+        .filter_map(|name| cited(notes, name))
+        .collect();
+    if !left.is_empty() {
+        let named = left.iter().take(SUBJECTS).cloned().collect::<Vec<_>>();
+        let _ = writeln!(
+            text,
+            "{} more of this name, not listed: {}{}.",
+            left.len(),
+            named.join(", "),
+            if left.len() > SUBJECTS {
+                " and others"
+            } else {
+                ""
+            }
+        );
+    }
     text
 }
 
-fn edges(around: &Neighborhood, incoming: bool) -> Vec<&Edge> {
-    let wanted = |edge: &&Edge| edge.incoming == incoming && edge.kind != "contains";
+fn edges<'n>(question: &Question, around: &'n Neighborhood) -> Vec<&'n Edge> {
+    let incoming = question.intent == Intent::Callers;
+    let inherits = |edge: &Edge| matches!(&*edge.kind, "implements" | "extends" | "overrides");
+    let wanted = |edge: &&Edge| {
+        edge.incoming == incoming
+            && edge.kind != "contains"
+            && (!question.inherits || inherits(edge))
+    };
     let all = around.edges.iter().filter(wanted);
     all.filter(|edge| {
         // A test that calls is listed as a caller already.
@@ -75,8 +142,10 @@ fn edges(around: &Neighborhood, incoming: bool) -> Vec<&Edge> {
     .collect()
 }
 
-fn verb(kind: &str, incoming: bool) -> &'static str {
-    match (kind, incoming) {
+fn verb(edge: &Edge, incoming: bool) -> &'static str {
+    match (&*edge.kind, incoming) {
+        ("calls", true) if edge.ambiguous.is_some() => "may be called by",
+        ("calls", false) if edge.ambiguous.is_some() => "may call",
         ("calls", true) => "called by",
         ("calls", false) => "calls",
         ("implements", true) => "implemented by",

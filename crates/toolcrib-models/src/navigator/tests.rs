@@ -112,7 +112,7 @@ fn says_so_when_nothing_is_worth_citing() {
         "0 results for \"q\"\n".into()
     });
     assert!(
-        text.starts_with("Nothing in the repository's symbols"),
+        text.starts_with("Nothing found: nothing in the repository's symbols"),
         "{text}"
     );
     assert!(rounds <= 2);
@@ -161,7 +161,10 @@ fn without_its_lookups_it_says_what_is_missing() {
 fn a_question_without_words_is_told_what_to_ask() {
     for question in ["", "???", "what is it", "1 2 3"] {
         let (text, rounds) = run(question, |_| String::new());
-        assert!(text.starts_with("The question has no word"), "{text}");
+        assert!(
+            text.starts_with("Nothing found: the question has no word"),
+            "{text}"
+        );
         assert_eq!(rounds, 0);
     }
 }
@@ -171,7 +174,7 @@ fn errors_and_foreign_results_do_not_stop_it() {
     let (text, _) = run("Where is retry handled?", |call| {
         format!("error: {} is broken", call.name)
     });
-    assert!(text.starts_with("Nothing in"), "{text}");
+    assert!(text.starts_with("Nothing found"), "{text}");
 }
 
 #[test]
@@ -335,7 +338,7 @@ note: nearest names:
     });
     assert!(
         text.starts_with(
-            "No symbol is named trunkate_result. The nearest names: `cut::truncate_result` src/cut.rs:3-9."
+            "Nothing found. No symbol is named trunkate_result. The nearest names: `cut::truncate_result` src/cut.rs:3-9."
         ),
         "{text}"
     );
@@ -368,7 +371,8 @@ fn callers_of_a_name_that_nothing_has_are_those_of_no_other() {
             }),
             _ => small_repository(call),
         });
-        assert!(text.starts_with("No symbol is named "), "{text}");
+        assert!(text.starts_with("Nothing found"), "{text}");
+        assert!(text.contains("o symbol is named "), "{text}");
         assert!(
             !text.contains("called by") && !text.contains("callers"),
             "{text}"
@@ -466,13 +470,10 @@ fn the_copy_with_the_shorter_path_stands_for_the_others() {
     );
     assert_eq!(text.matches("Splitter.java:3-30").count(), 2, "{text}");
     let (text, _) = run("Who calls `Splitter`?", several_roots);
-    assert!(
-        text.starts_with(
-            "class `Splitter`, core/src/org/util/Splitter.java:3-40\n   \
-             also in extra/core/src/org/util/Splitter.java:3-30, "
-        ),
-        "{text}"
-    );
+    let at = |path: &str| text.find(&format!("Splitter`, {path}:3-")).unwrap();
+    let [plain, extra, android] =
+        ["", "extra/", "android/"].map(|dir| at(&format!("{dir}core/src/org/util/Splitter.java")));
+    assert!(plain < extra && extra < android, "{text}");
 }
 
 #[test]
@@ -525,4 +526,220 @@ fn a_destructor_keeps_its_mark() {
         assert_eq!(super::rank::plain(name), plain);
         assert_eq!(super::rank::bare(name), bare);
     }
+}
+
+/// A repository about records in blocks, in which nothing is ever mailed.
+fn blocks(call: &ToolCall) -> String {
+    let query = &*call.arguments;
+    match &*call.name {
+        "search_symbols" if query.contains("mail") || query.contains("passw") => {
+            "0 results for \"q\"\n".into()
+        }
+        "search_symbols" => "\
+40 results for \"q\"; 1-3 shown:
+method log.Writer.emit_record  src/log.py:3-9  def emit_record(self, record)
+    Emits one record to the block.
+method log.Writer.send_block  src/log.py:11-19  def send_block(self, block)
+    Sends a full block to the file.
+method log.Reader.hash_block  src/log.py:30-39  def hash_block(self, block)
+    Hashes a block, so that a torn one is noticed.
+"
+        .into(),
+        _ => "0 results\n".into(),
+    }
+}
+
+#[test]
+fn single_words_that_fit_are_no_answer() {
+    for (question, unheard) in [
+        ("Where is the email sent?", "\"email\""),
+        ("How is the password hashed?", "\"password\""),
+    ] {
+        let (text, _) = run(question, blocks);
+        assert!(text.starts_with("Nothing found: "), "{text}");
+        assert!(
+            text.contains(&format!("Nothing at all has {unheard}.")),
+            "{text}"
+        );
+        assert!(
+            text.contains("Nearest by single words, no answer: `log.") && !text.contains("```"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_has_all_that_is_asked_is_an_answer() {
+    for question in [
+        "Where is a full block sent to the file?",
+        "How is a torn block noticed?",
+        "Where are blocks hashed?",
+        "Where is emit defined?",
+    ] {
+        let (text, _) = run(question, blocks);
+        assert!(text.starts_with("Best match"), "{question}: {text}");
+    }
+}
+
+/// Two overloads, a function of the same name elsewhere, and who calls each.
+fn namesakes(call: &ToolCall) -> String {
+    let query = &*call.arguments;
+    match &*call.name {
+        "search_symbols" => "\
+3 results for \"slug\"; 1-3 shown:
+method app.Text.slug  src/Text.java:3-5  String slug(int n)
+method app.Text.slug~2  src/Text.java:7-9  String slug(String s)
+function web.slug  src/web.js:1-4  function slug(text)
+"
+        .into(),
+        "symbol_neighbors" if query.contains("slug~2") => "\
+method app.Text.slug~2  src/Text.java:7-9
+1 caller; 1 site may mean it or another definition
+2 edges; 1-2 shown:
+<- calls method app.Page.title  src/Page.java:3-9  at src/Page.java:4
+<- calls method app.Page.link  src/Page.java:20-29  at src/Page.java:21  [ambiguous: one of 2]
+"
+        .into(),
+        "symbol_neighbors" if query.contains("app.Text.slug") => "\
+method app.Text.slug  src/Text.java:3-5
+0 callers; 1 site may mean it or another definition
+1 edge; 1-1 shown:
+<- calls method app.Page.link  src/Page.java:20-29  at src/Page.java:21  [ambiguous: one of 2]
+"
+        .into(),
+        "symbol_neighbors" => "\
+function web.slug  src/web.js:1-4
+1 caller
+1 edge; 1-1 shown:
+<- calls function web.show  src/web.js:6-9  at src/web.js:7
+"
+        .into(),
+        _ => String::new(),
+    }
+}
+
+#[test]
+fn callers_of_every_namesake_are_listed_and_open_calls_are_marked() {
+    let (text, _) = run("Who calls slug?", namesakes);
+    insta::assert_snapshot!(text);
+    for place in ["src/Text.java:3-5", "src/Text.java:7-9", "src/web.js:1-4"] {
+        assert!(text.contains(place), "{text}");
+    }
+    assert!(
+        text.contains("called by `app.Page.title` at src/Page.java:4\n"),
+        "{text}"
+    );
+    assert!(text.contains("may be called by `app.Page.link`"), "{text}");
+    assert!(text.contains("called by `web.show`"), "{text}");
+}
+
+/// A small server with its routes.
+fn server(call: &ToolCall) -> String {
+    let query = &*call.arguments;
+    let of = |route: &str| query.contains(&format!("\"name\":\"{route}\""));
+    match &*call.name {
+        "search_symbols" if query.contains("\"kind\":\"route\"") => "\
+3 results for \"q\"; 1-3 shown:
+route app.GET /users  app.py:9  @app.get('/users')
+route app.GET /users/{id}  app.py:20  @app.get('/users/{id}')
+route app.POST /login  app.py:30  @app.post('/login')
+"
+        .into(),
+        "symbol_neighbors" if of("app.GET /users") => "\
+route app.GET /users  app.py:9
+1 edge; 1-1 shown:
+-> routes_to function app.list_users  app.py:10-14  at app.py:9
+"
+        .into(),
+        "symbol_neighbors" if of("app.POST /login") => "\
+route app.POST /login  app.py:30
+1 edge; 1-1 shown:
+-> routes_to function app.sign_in  app.py:31-34  at app.py:30
+"
+        .into(),
+        "read_source" if query.contains("10") => {
+            "app.py:10-14 of 50 lines (Python)\n10\tdef list_users():\n11\t    return db.users()\n"
+                .into()
+        }
+        _ => "0 results for \"q\"\n".into(),
+    }
+}
+
+#[test]
+fn a_question_about_a_route_names_its_handler() {
+    let (text, _) = run("Who handles GET /users?", server);
+    insta::assert_snapshot!(text);
+    assert!(
+        text.starts_with(
+            "1. `app.list_users` on app.py:10-14 handles GET /users, declared on app.py:9\n"
+        ),
+        "{text}"
+    );
+    let (text, _) = run("Where is the login route handled?", server);
+    assert!(
+        text.starts_with("1. `app.sign_in` on app.py:31-34 handles POST /login"),
+        "{text}"
+    );
+    let (text, _) = run("Which function serves /users/42?", server);
+    assert!(
+        text.starts_with("1. app.py:20 declares GET /users/{id};"),
+        "{text}"
+    );
+    let (text, _) = run("Who handles GET /api/v2/users?", server);
+    assert!(
+        text.starts_with("1. `app.list_users` on app.py:10-14"),
+        "{text}"
+    );
+    let (text, _) = run("Who handles DELETE /users?", server);
+    assert!(text.starts_with("Nothing found"), "{text}");
+}
+
+#[test]
+fn who_implements_lists_no_callers_and_types_before_functions() {
+    let (text, _) = run("Who implements Shape?", |call| match &*call.name {
+        "search_symbols" => "\
+2 results for \"shape\"; 1-2 shown:
+method draw.Canvas.Shape  src/canvas.go:3-5
+interface draw.Shape  src/shape.go:3-9
+"
+        .into(),
+        "symbol_neighbors" if call.arguments.contains("Canvas") => "\
+method draw.Canvas.Shape  src/canvas.go:3-5
+1 caller
+1 edge; 1-1 shown:
+<- calls function draw.main  src/main.go:3-9  at src/main.go:4
+"
+        .into(),
+        "symbol_neighbors" => "\
+interface draw.Shape  src/shape.go:3-9
+3 callers
+2 edges; 1-2 shown:
+<- references function draw.show  src/main.go:20-29  at src/main.go:21
+<- implements struct draw.Circle  src/circle.go:3-5  at src/circle.go:3
+"
+        .into(),
+        _ => String::new(),
+    });
+    assert!(
+        text.starts_with(
+            "interface `draw.Shape`, src/shape.go:3-9\n- implemented by `draw.Circle`"
+        ),
+        "{text}"
+    );
+    assert!(
+        !text.contains("caller") && !text.contains("draw.show"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_way_from_what_does_not_exist_is_none() {
+    let (text, _) = run_all(
+        "How does run_nowhere reach `truncate_result`?",
+        small_repository,
+    );
+    assert!(
+        text.starts_with("Nothing found: no symbol is named run_nowhere,"),
+        "{text}"
+    );
 }

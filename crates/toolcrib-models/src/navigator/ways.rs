@@ -86,6 +86,24 @@ fn meant<'n>(name: &str, found: &[Candidate<'n>]) -> Vec<&'n str> {
     all
 }
 
+/// The ends that are written as names and that nothing found has; none when a way
+/// was found all the same.
+pub(super) fn unheard<'q>(
+    question: &'q Question,
+    notes: &Notes,
+    found: &[Candidate<'_>],
+) -> Vec<&'q str> {
+    let Some((a, b)) = question.ends.as_ref().filter(|_| best(notes).is_none()) else {
+        return Vec::new();
+    };
+    let known = |end: &str| {
+        let same = |c: &Candidate<'_>| rank::bare(c.name).eq_ignore_ascii_case(rank::bare(end));
+        !question.names.iter().any(|name| name == end) || found.iter().any(same)
+    };
+    let ends = [a.as_str(), b.as_str()];
+    ends.into_iter().filter(|end| !known(end)).collect()
+}
+
 /// The shortest way known; one that leads as asked before one that does not.
 fn best(notes: &Notes) -> Option<&Way> {
     let length = |way: &&Way| way.chains.first().map_or(0, Vec::len);

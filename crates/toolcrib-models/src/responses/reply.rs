@@ -12,7 +12,7 @@ use toolcrib_core::{
 };
 
 use crate::chat::Ids;
-use crate::http::{Assemble, Events, Fault, Meter};
+use crate::http::{Assemble, Events, Fault, Meter, room};
 use crate::joined::Joined;
 use crate::json;
 use crate::sse::Flow;
@@ -63,7 +63,6 @@ pub(crate) struct Assembler {
     finish: Option<Finish>,
     usage: Option<String>,
     meter: Meter,
-    delivered: bool,
     announced: usize,
 }
 
@@ -87,23 +86,15 @@ impl Assemble for Assembler {
             "response.output_text.delta" | "response.refusal.delta" => {
                 let piece = frame.delta.and_then(|delta| json::string(delta.get()));
                 let shown = self.text.push(&piece.unwrap_or_default());
-                if !shown.is_empty() {
-                    self.delivered = true;
-                    on_event(ReplyEvent::Text(shown));
-                }
+                self.meter.text(shown, on_event);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 let piece = frame.delta.and_then(|delta| json::string(delta.get()));
                 let shown = self.reasoning.push(&piece.unwrap_or_default());
-                if !shown.is_empty() {
-                    self.delivered = true;
-                    on_event(ReplyEvent::Reasoning(shown));
-                }
+                self.meter.reasoning(shown, on_event);
             }
             "response.output_item.done" => {
-                if self.items.len() >= MOST {
-                    return Err(Fault::malformed("sent more than 4,096 items in one reply"));
-                }
+                room(self.items.len(), MOST)?;
                 if let Some(item) = frame.item {
                     let at = frame.output_index.unwrap_or(self.items.len() as u64);
                     match self.items.iter_mut().find(|(known, _)| *known == at) {
@@ -139,7 +130,7 @@ impl Assemble for Assembler {
     }
 
     fn delivered(&self) -> bool {
-        self.delivered
+        self.meter.delivered()
     }
 
     fn finish(

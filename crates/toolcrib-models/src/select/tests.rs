@@ -75,6 +75,7 @@ fn what_cannot_be_reached_says_what_can() {
     let check = |text: &str, expected: &str| {
         assert_eq!(id(text, &none), format!("Unsupported: {expected}"));
     };
+    #[cfg(not(feature = "acp"))]
     check(
         "acp:agent",
         "this build does not speak acp; reach the agent's model under its provider's name",
@@ -88,11 +89,24 @@ fn what_cannot_be_reached_says_what_can() {
         "olama:m",
         "there is no provider \"olama\"; did you mean ollama?",
     );
-    #[cfg(not(feature = "local"))]
+    let acp = if cfg!(feature = "acp") {
+        "acp:COMMAND, "
+    } else {
+        ""
+    };
+    let local = if cfg!(feature = "local") {
+        "local:FILE, "
+    } else {
+        ""
+    };
     check(
         "gpt-5-mini",
-        "there is no provider \"gpt-5-mini\"; write anthropic:NAME, gemini:NAME, llamacpp:NAME, lmstudio:NAME, ollama:NAME, openai:NAME, openrouter:VENDOR/NAME, vllm:NAME, script:FILE, builtin:navigator or http://HOST/v1#NAME",
+        &format!(
+            "there is no provider \"gpt-5-mini\"; write anthropic:NAME, gemini:NAME, llamacpp:NAME, lmstudio:NAME, ollama:NAME, openai:NAME, openrouter:VENDOR/NAME, vllm:NAME, script:FILE, {acp}{local}builtin:navigator or http://HOST/v1#NAME"
+        ),
     );
+    #[cfg(feature = "acp")]
+    check("acp:", "a name is missing: write acp:COMMAND");
     check("openai:", "a name is missing: write openai:NAME");
     check("openai", "a name is missing: write openai:NAME");
     check(

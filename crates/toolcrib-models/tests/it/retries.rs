@@ -152,18 +152,37 @@ fn s19_a_stall_before_anything_was_said_is_asked_again_with_the_same_list_and_af
 }
 
 #[test]
-fn p33_a_fault_of_the_model_is_sent_once() {
-    for (code, body) in [
+fn p33_a_fault_of_the_model_is_asked_again_once_in_other_words() {
+    let faults = [
         (
             500,
             r#"{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format","type":"server_error"}}"#,
         ),
         (502, r#"{"error":{"message":"cut","code":"truncated"}}"#),
-    ] {
+    ];
+    for (code, body) in faults {
         let (seen, server) = against([Answer::json(code, body), good()]);
+        assert_eq!(seen.text(), "fine");
+        assert_eq!(seen.events[0], "retrying 2");
+        let received = server.received();
+        assert_eq!(received.len(), 2);
+        let [first, second] = [0, 1]
+            .map(|n| -> serde_json::Value { serde_json::from_slice(&received[n].body).unwrap() });
+        assert_eq!(first["tools"], second["tools"]);
+        let last = second["messages"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["role"], "user");
+        assert!(last.to_string().contains("could not be read"), "{last}");
+
+        // No storm: the second fault is told.
+        let (seen, server) = against([Answer::json(code, body), Answer::json(code, body), good()]);
         assert_eq!(seen.error().kind, Kind::ModelFault);
         assert!(!seen.error().retryable);
-        assert_eq!(server.received().len(), 1);
+        assert_eq!(server.received().len(), 2);
+        // A server that refuses what was added does not hide the fault.
+        let refused = Answer::json(400, r#"{"error":{"message":"two users in a row"}}"#);
+        let (seen, server) = against([Answer::json(code, body), refused, good()]);
+        assert_eq!(seen.error().kind, Kind::ModelFault);
+        assert_eq!(server.received().len(), 2);
     }
 }
 

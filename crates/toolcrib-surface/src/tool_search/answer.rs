@@ -45,7 +45,9 @@ pub(super) fn answer(shelf: &Shelf, inventory: &Inventory, asked: &Asked) -> Too
             continue;
         }
         let shown = describe(entry, whole);
-        match left.checked_sub(text_tokens(&shown)) {
+        // A schema that is asked for by its name has no smaller form to ask for.
+        let alone = whole && lists.entries.is_empty();
+        match left.checked_sub(text_tokens(&shown)).or(alone.then_some(0)) {
             Some(rest) => {
                 left = rest;
                 lists.entries.push_str(&shown);

@@ -1,6 +1,6 @@
 //! Calls: in whatever form the arguments come, the results as the server gave them.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolcrib_testkit::fake_mcp::FakeMcp;
 
 use super::kit::{Gate, entry, text, tool};
@@ -193,7 +193,7 @@ fn m22_ids_of_any_form_never_cross() {
     };
     // Numbers and texts that look alike, all under way at once.
     let mut wanted = std::collections::BTreeMap::new();
-    for n in 0..150 {
+    for n in 0..334 {
         for id in [
             format!("{}", 1000 + n),
             format!("\"{}\"", 1000 + n),
@@ -283,4 +283,116 @@ fn the_code_graph_is_found_beside_the_servers_tools() {
     assert!(found.contains("graph__search_symbols("), "{found}");
     let answer = gate.call("graph__search_symbols", json!({"query": "truncate_result"}));
     assert!(text(&answer).contains("src/cut.rs"), "{answer}");
+}
+
+#[test]
+fn m10_property_names_that_apis_refuse_are_listed_under_others_and_reach_their_server() {
+    let world = World::empty();
+    let log = world.home().join("log");
+    let list = tool(
+        "list_calls",
+        "Lists calls.",
+        json!({"StartTime<": {"type": "string"}, "StartTime>_": {"type": "string"}, "To_": {"type": "string"}}),
+    );
+    let fake = FakeMcp::new().with("log", log.to_string_lossy()).with(
+        "tools",
+        json!([list, tool("plain", "Plain.", json!({"a": {}}))]),
+    );
+    let servers = [("f", entry(&fake))];
+    let mut gate = Gate::start(&world, &servers, &["--mode", "eager"]);
+    let listed = gate.ok("tools/list", json!({}));
+    let schema = &listed["tools"][0]["inputSchema"];
+    let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names.len(), 3, "{listed}");
+    for name in &names {
+        let fine = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        assert!(name.len() <= 64 && name.chars().all(fine), "{name}");
+    }
+    assert_eq!(
+        listed["tools"][1]["inputSchema"]["properties"],
+        json!({"a": {}})
+    );
+    let arguments: Map<String, Value> = names
+        .iter()
+        .map(|name| ((*name).clone(), json!(format!("for {name}"))))
+        .collect();
+    gate.request(
+        "tools/call",
+        json!({"name": "f__list_calls", "arguments": arguments}),
+    );
+    let log = std::fs::read_to_string(&log).unwrap();
+    let sent = log
+        .lines()
+        .find(|line| line.contains("tools/call"))
+        .unwrap();
+    let sent: Value = serde_json::from_str(sent).unwrap();
+    let sent = sent["params"]["arguments"].as_object().unwrap();
+    let names: Vec<&String> = sent.keys().collect();
+    assert_eq!(names, ["StartTime<", "StartTime>_", "To_"]);
+    drop(gate);
+    // Untouched where nothing is to be put right.
+    let mut gate = Gate::start(&world, &servers, &["--mode", "transparent"]);
+    let listed = gate.ok("tools/list", json!({}));
+    assert_eq!(listed["tools"][0], list_of(&fake));
+}
+
+/// The first tool that a fake server was given.
+fn list_of(fake: &FakeMcp) -> Value {
+    let (_, _, env) = fake.command();
+    let config: Value = serde_json::from_str(&env[0].1).unwrap();
+    config["tools"][0].clone()
+}
+
+#[test]
+fn m09_no_schema_however_odd_stands_in_the_way_of_a_call_that_it_allows() {
+    let world = World::empty();
+    let draft_7 = "http://json-schema.org/draft-07/schema#";
+    let draft_2020 = "https://json-schema.org/draft/2020-12/schema";
+    // A schema, and arguments that are fine by it.
+    let cases = [
+        (
+            json!({"$schema": draft_7, "type": "object", "definitions": {"p": {"type": "integer", "exclusiveMinimum": 1}},
+                "properties": {"a": {"$ref": "#/definitions/p"}}}),
+            json!({"a": 2}),
+        ),
+        (
+            json!({"$schema": draft_7, "type": "object",
+                "properties": {"a": {"items": [{"type": "string"}, {"type": "integer"}]}}}),
+            json!({"a": ["x", 1]}),
+        ),
+        (
+            json!({"$schema": draft_2020, "type": "object", "$defs": {"q": {"type": "string", "minLength": 2}},
+                "properties": {"a": {"prefixItems": [{"$ref": "#/$defs/q"}]}}}),
+            json!({"a": ["xy"]}),
+        ),
+        (
+            json!({"type": "object", "properties": {
+                "m": {"anyOf": [{"type": "object", "properties": {"c": {"type": "array"}}}]},
+                "n": {"$ref": "#/properties/m/anyOf/0/properties/c"}}}),
+            json!({"n": []}),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+                "if": {"properties": {"a": {"const": 1}}, "required": ["a"]}, "then": {"required": ["b"]}}),
+            json!({"a": 1, "b": "x"}),
+        ),
+        // Nothing is fetched, so nothing can be said of it.
+        (
+            json!({"type": "object", "properties": {"a": {"$ref": "https://example.com/s.json"}, "b": {"type": "integer"}}}),
+            json!({"a": {"any": "thing"}}),
+        ),
+    ];
+    let tools: Vec<Value> = cases
+        .iter()
+        .enumerate()
+        .map(|(n, (schema, _))| json!({"name": format!("t{n}"), "inputSchema": schema}))
+        .collect();
+    let fake = FakeMcp::new().with("tools", tools);
+    let mut gate = Gate::start(&world, &[("f", entry(&fake))], &[]);
+    gate.until_found("select:f__t0", "f__t0");
+    for (n, (schema, good)) in cases.iter().enumerate() {
+        // The fake knows none of them by name, and says so: it was asked.
+        let said = text(&gate.call(&format!("f__t{n}"), good.clone()));
+        assert_eq!(said, format!("Unknown tool: t{n}"), "{schema}");
+    }
 }

@@ -88,15 +88,7 @@ fn nothing_is_left_when_the_client_closes_its_end() {
     assert_eq!(gate.finish(), Some(0));
     let started = std::fs::read_to_string(&starts).unwrap();
     for pid in started.lines() {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let state = stat
-            .rsplit(')')
-            .next()
-            .unwrap_or("")
-            .trim_start()
-            .chars()
-            .next();
-        assert!(matches!(state, None | Some('Z')), "{pid} runs on: {stat}");
+        assert!(!runs(pid), "{pid} runs on");
     }
 }
 
@@ -162,6 +154,8 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         .to_string_lossy()
         .into_owned();
     let token = world.repo().join("token").to_string_lossy().into_owned();
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let taken = listener.local_addr().unwrap().to_string();
     for (args, said) in [
         (vec!["--config", &empty], "names no MCP server"),
         (
@@ -176,6 +170,23 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
             vec!["--config", &config, "--http", "0", "--token-file", &token],
             "at least 16 visible characters",
         ),
+        (vec!["--config", "/dev/zero"], "not a regular file"),
+        (
+            vec!["--config", "nowhere.json"],
+            "nowhere.json does not exist",
+        ),
+        (
+            vec![
+                "--config",
+                &config,
+                "--http",
+                "0",
+                "--token-file",
+                "/dev/zero",
+            ],
+            "not a regular file",
+        ),
+        (vec!["--config", &config, "--http", &taken], "in use"),
         (
             vec!["--config", &config, "--max-result", "10"],
             "'--max-result <BYTES>'",
@@ -184,9 +195,65 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         let mut all = vec!["serve"];
         all.extend(&args);
         let ran = world.run(&all);
-        assert_eq!(ran.code, Some(2), "{args:?}");
+        let code = if said == "in use" { 1 } else { 2 };
+        assert_eq!(ran.code, Some(code), "{args:?}");
         assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
         // Nothing says that it serves.
         assert!(!ran.stderr.contains("serving"), "{args:?}");
+    }
+}
+
+/// SIGKILL leaves no time to tidy up: the kernel ends the server, and the guard what
+/// the server started.
+#[cfg(target_os = "linux")]
+#[test]
+fn m06_when_the_gateway_is_killed_its_servers_and_their_children_end() {
+    let world = World::empty();
+    let starts = world.home().join("starts");
+    let fake = FakeMcp::new()
+        .with("starts", starts.to_string_lossy())
+        .with("ignore_term", true)
+        .with("fork", true);
+    let mut gate = Gate::start(&world, &[("f", entry(&fake))], &[]);
+    gate.until_found("select:f__echo", "f__echo");
+    assert_eq!(text(&gate.call("f__echo", json!({"text": "hi"}))), "hi");
+    let started = std::fs::read_to_string(&starts).unwrap();
+    let pids: Vec<&str> = started.lines().collect();
+    assert_eq!(pids.len(), 2, "the server and its child");
+    assert!(pids.iter().all(|pid| runs(pid)));
+    gate.kill();
+    let begun = std::time::Instant::now();
+    while let Some(pid) = pids.iter().find(|pid| runs(pid)) {
+        assert!(begun.elapsed() < super::kit::LONG, "{pid} runs on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A zombie does not run.
+fn runs(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+    !matches!(state.chars().next(), None | Some('Z'))
+}
+
+#[test]
+fn m20_a_client_that_begins_with_a_search_or_the_status_has_the_servers_asked() {
+    let search = json!({"name": "tool_search", "arguments": {"query": "select:good__echo"}});
+    let status = json!({"uri": "toolcrib://status"});
+    for (method, params, holds) in [
+        ("tools/call", search, "- good__echo("),
+        ("resources/read", status, ", 13 tools"),
+    ] {
+        let world = World::empty();
+        let mut gate = Gate::silent(&world, &[("good", entry(&FakeMcp::new()))], &[]);
+        let begun = std::time::Instant::now();
+        loop {
+            let answer = gate.modern(method, params.clone(), json!({}));
+            if answer.to_string().contains(holds) {
+                break;
+            }
+            assert!(begun.elapsed() < super::kit::LONG, "{answer}");
+            std::thread::sleep(Duration::from_millis(25));
+        }
     }
 }

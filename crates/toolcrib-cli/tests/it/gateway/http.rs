@@ -238,7 +238,7 @@ fn m22_two_clients_with_the_same_ids_get_their_own_answers() {
             for (form, id) in [json!(1), json!("1")].into_iter().enumerate() {
                 let served = &served;
                 scope.spawn(move || {
-                    for round in 0..60 {
+                    for round in 0..250 {
                         let word = format!("{client}-{form}-{round}");
                         let answer =
                             served.call(session, id.clone(), "f__echo", json!({"text": word}));
@@ -337,4 +337,40 @@ fn the_newest_revision_needs_no_session_and_its_headers_are_checked() {
         (400, json!(-32602))
     );
     assert_eq!(served.send("GET", &[version], "").status, 405);
+}
+
+#[test]
+fn arguments_that_travel_as_headers_are_held_to_the_body() {
+    let world = World::empty();
+    let schema = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let fake = FakeMcp::new().with("tools", json!([{"name": "echo", "inputSchema": schema}]));
+    let served = Served::start(&world, &[("f", entry(&fake))], &["--mode", "transparent"]);
+    let list = modern("tools/list", json!({}));
+    let version = ("MCP-Protocol-Version", MODERN);
+    served.post(&[version, ("Mcp-Method", "tools/list")], &list);
+    let call = modern(
+        "tools/call",
+        json!({"name": "echo", "arguments": {"region": "eu", "text": "hi"}}),
+    );
+    let named = [version, ("Mcp-Method", "tools/call"), ("Mcp-Name", "echo")];
+    let with = |value: Option<&'static str>| {
+        let own = value.map(|value| ("Mcp-Param-Region", value));
+        let all: Vec<(&str, &str)> = named.into_iter().chain(own).collect();
+        served.post(&all, &call)
+    };
+    for fine in ["eu", "=?base64?ZXU=?="] {
+        let got = with(Some(fine));
+        assert_eq!(got.status, 200, "{fine}: {}", got.body);
+        assert_eq!(got.last()["result"]["content"][0]["text"], "hi");
+    }
+    for bad in [
+        None,
+        Some("us"),
+        Some("=?base64?ZXU?="),
+        Some("=?base64?Z*U=?="),
+    ] {
+        let got = with(bad);
+        assert_eq!(got.status, 400, "{bad:?}: {}", got.body);
+        assert_eq!(got.last()["error"]["code"], -32020, "{bad:?}");
+    }
 }

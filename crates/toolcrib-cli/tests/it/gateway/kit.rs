@@ -241,6 +241,12 @@ impl Gate {
         }
     }
 
+    /// Ends the gateway without a chance to tidy up.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Closes the input and waits for the end.
     pub(crate) fn finish(mut self) -> Option<i32> {
         self.stdin = None;

@@ -73,7 +73,7 @@ fn m21_with_a_cache_nothing_starts_until_it_is_needed_and_then_once() {
     let starts = world.home().join("starts");
     let fake = FakeMcp::new().with("starts", starts.to_string_lossy());
     let used = entry(&fake);
-    let mut servers = known(&world, 40);
+    let mut servers = known(&world, 166);
     let echo = tool(
         "echo",
         "Says what it is told.",
@@ -292,4 +292,30 @@ fn m24_a_changed_definition_is_flagged_and_with_pins_held_back_everywhere() {
     drop(gate);
     let mut gate = Gate::start(&world, &servers, &["--pin", "--approve", "a"]);
     assert!(gate.search("select:a__read").contains("- a__read("));
+}
+
+#[test]
+fn a_schema_of_any_length_can_be_asked_for_by_its_name() {
+    let world = World::empty();
+    let entry = json!({"command": "/nowhere/a"});
+    let long = json!({"what": {"type": "string", "enum": (0..3_000).map(|n| format!("choice {n}")).collect::<Vec<_>>()}});
+    let tools = json!([
+        tool("long", "Takes one of many.", long.clone()),
+        tool("other", "Takes one too.", long)
+    ]);
+    remember(&world, "a", &entry, json!({ "tools": tools }));
+    let mut gate = Gate::start(&world, &[("a", entry)], &[]);
+    let shown = gate.search("select:a__long");
+    assert!(
+        shown.contains("- a__long(") && shown.contains("\"choice 2999\""),
+        "{}",
+        &shown[..200]
+    );
+    let shown = gate.search("select:a__long,a__other");
+    assert!(shown.contains("- a__long(") && !shown.contains("- a__other("));
+    assert!(
+        shown.contains("1 more matched"),
+        "{}",
+        &shown[shown.len() - 300..]
+    );
 }

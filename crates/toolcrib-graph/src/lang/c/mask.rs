@@ -4,8 +4,11 @@
 //! `#if` open or close braces that the branch does not close or open itself, its
 //! directives become blanks and only the first branch keeps those braces; where
 //! a macro stands for an attribute (`class API Name`, `API int f(void);`,
-//! `int x GUARDED_BY(mu);`), it becomes blanks. Bytes keep their places, so what
+//! `int x GUARDED_BY(mu);`), it becomes blanks. So does what is under `#if 0` or
+//! beside `#if 1`, which no build reads. Bytes keep their places, so what
 //! is read from the tree is the text as it was written.
+
+mod dead;
 
 use memchr::memchr;
 
@@ -31,7 +34,8 @@ struct Token {
 pub(in crate::lang) fn mask(text: &str) -> Option<String> {
     let mut tokens = tokens(text.as_bytes());
     let mut gone = Vec::new();
-    directives(text, &mut tokens, &mut gone);
+    let dead = dead::dead(text, &mut tokens, &mut gone);
+    directives(text, &mut tokens, &mut gone, &dead);
     attributes(text, &mut tokens, &mut gone);
     if gone.is_empty() {
         return None;
@@ -187,7 +191,7 @@ struct Branch {
 }
 
 /// Blanks the directives of branches whose brackets are not their own.
-fn directives(text: &str, tokens: &mut [Token], gone: &mut Vec<(u32, u32)>) {
+fn directives(text: &str, tokens: &mut [Token], gone: &mut Vec<(u32, u32)>, dead: &[usize]) {
     let outer = Branch {
         directive: usize::MAX,
         open: Vec::new(),
@@ -203,24 +207,17 @@ fn directives(text: &str, tokens: &mut [Token], gone: &mut Vec<(u32, u32)>) {
             }
             T::Directive => {
                 let line = &text[tokens[i].start as usize..tokens[i].end as usize];
-                let rest = line[1..].trim_start();
-                let word = rest
-                    .split(|c: char| !c.is_ascii_alphabetic())
-                    .next()
-                    .unwrap_or("");
-                let branch = |is_dead| Branch {
+                let (word, _) = dead::directive(line);
+                let branch = Branch {
                     directive: i,
                     open: Vec::new(),
-                    is_dead,
+                    is_dead: dead.binary_search(&i).is_ok(),
                 };
                 match word {
-                    "if" | "ifdef" | "ifndef" => {
-                        let is_dead = word == "if" && rest[2..].trim() == "0";
-                        groups.push(vec![branch(is_dead)]);
-                    }
+                    "if" | "ifdef" | "ifndef" => groups.push(vec![branch]),
                     "elif" | "elifdef" | "elifndef" | "else" if groups.len() > 1 => {
                         if let Some(group) = groups.last_mut() {
-                            group.push(branch(false));
+                            group.push(branch);
                         }
                     }
                     "endif" if groups.len() > 1 => {
@@ -654,7 +651,35 @@ mod tests {
             "extern \"C\" { int f(); }"
         );
         assert_eq!(mask("#if A\nint f() {}\n#else\nint f();\n#endif\n"), None);
-        assert_eq!(masked("#if 0\n {\n#else\nint x;\n#endif\n"), "int x;");
+    }
+
+    #[test]
+    fn branches_that_no_build_reads_are_blank() {
+        for (text, expected) in [
+            (
+                "#if 0\n {\n#else\nint x;\n#endif\n",
+                "#if 0 #else int x; #endif",
+            ),
+            (
+                "#if 1\nint x;\n#else\nint y;\n#endif\n",
+                "#if 1 int x; #else #endif",
+            ),
+            (
+                "#if 0\n#ifdef A\nint a;\n#else\nit's\n#endif\n#elif B\nint b;\n#endif\n",
+                "#if 0 #elif B int b; #endif",
+            ),
+            (
+                "#ifdef A\nint a;\n#elif 0\nint b;\n#elif 1\nint c;\n#else\nint d;\n#endif\n",
+                "#ifdef A int a; #elif 0 #elif 1 int c; #else #endif",
+            ),
+            (
+                "#if 0\n if (a) {\n#else\n if (b) {\n#endif\n }\n",
+                "if (b) { }",
+            ),
+            ("#if 0\nint x;\n", "#if 0 int x;"),
+        ] {
+            assert_eq!(masked(text), expected);
+        }
     }
 
     #[test]

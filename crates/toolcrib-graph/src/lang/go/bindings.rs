@@ -24,12 +24,13 @@ impl<'s> Reader<'_, 's> {
             if kind(list) != K::ParameterList {
                 continue;
             }
+            let mut place = 0;
             let mut cursor = list.walk();
             for parameter in list.named_children(&mut cursor) {
-                let Some(ty) = parameter.child_by_field_name("type") else {
+                let Some(written) = parameter.child_by_field_name("type") else {
                     continue;
                 };
-                let mut ty = self.terms.ty(self.b, ty);
+                let mut ty = self.terms.ty(self.b, written);
                 if kind(parameter) == K::VariadicParameter {
                     ty = self.terms.apply_builtin(self.b, "[]", &[ty]);
                 }
@@ -39,6 +40,10 @@ impl<'s> Reader<'_, 's> {
                     let sym = self.b.node_name(name);
                     let at = list.start_byte() as u32;
                     self.b.local(sym, at, node.end_byte() as u32, value);
+                    if field == "parameters" {
+                        self.routes_parameter(node, sym, written, place);
+                    }
+                    place += 1;
                 }
             }
         }
@@ -66,9 +71,21 @@ impl<'s> Reader<'_, 's> {
             let value = self.value_at(&values, i, names.len());
             let sym = self.b.node_name(*name);
             self.b.local(sym, node.end_byte() as u32, until, value);
-            if let Some(value) = values.get(i) {
-                self.group(sym, *value);
+            if let (Some(value), true) = (values.get(i), values.len() == names.len()) {
+                self.routes_assigned(*name, *value, until);
             }
+        }
+    }
+
+    /// `server.router = …` and `router = …`.
+    pub(super) fn field_given(&mut self, node: Node<'_>) {
+        if let (Some(left), Some(right)) = (
+            node.child_by_field_name("left"),
+            node.child_by_field_name("right"),
+        ) && let ([name], [value]) = (children(left).as_slice(), children(right).as_slice())
+            && kind(*name) == K::Selector
+        {
+            self.routes_assigned(*name, *value, u32::MAX);
         }
     }
 

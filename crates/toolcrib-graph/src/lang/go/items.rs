@@ -1,9 +1,9 @@
 //! The walk over one Go file.
 
-use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::bindings::Literal;
+use super::routes::Routes;
 use super::terms::Terms;
 use super::{K, kind};
 use crate::facts::{
@@ -33,8 +33,7 @@ pub(super) struct Reader<'b, 's> {
     /// What the literal entered last holds, until its braces.
     pub(super) literal: Literal,
     pub(super) literals: Vec<(Literal, u32)>,
-    /// Path prefixes of the groups of routes that names stand for.
-    pub(super) groups: FxHashMap<(DefIx, Sym), String>,
+    pub(super) routes: Routes,
 }
 
 pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
@@ -51,7 +50,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
         switches: Vec::new(),
         literal: Literal::None,
         literals: Vec::new(),
-        groups: FxHashMap::default(),
+        routes: Routes::default(),
     };
     walk(root, |node, field| reader.enter(node, field));
     reader.flush_comments();
@@ -95,6 +94,7 @@ impl<'s> Reader<'_, 's> {
             K::ConstDeclaration => self.repeated = TermId::UNKNOWN,
             K::ConstSpec | K::VarSpec => self.values(node, item),
             K::ShortVar => self.short_var(node),
+            K::Assign => self.field_given(node),
             K::RangeClause => self.range(node),
             K::Receive => self.receive(node),
             K::TypeSwitch | K::Switch | K::Select => {
@@ -165,6 +165,7 @@ impl<'s> Reader<'_, 's> {
         if path.is_empty() {
             return;
         }
+        self.routes_import(path);
         let alias = alias.map(|alias| self.b.text(alias));
         let glob = alias == Some(".");
         let bound = match alias {

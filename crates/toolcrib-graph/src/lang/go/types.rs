@@ -167,6 +167,13 @@ impl<'s> Reader<'_, 's> {
                     let at = node.end_byte() as u32;
                     let until = self.block_end();
                     self.b.local(sym, at, until, value);
+                    match (values.get(i), values.len() == count) {
+                        (Some(value), true) if item == K::ConstSpec => {
+                            self.routes_constant(None, sym, *value);
+                        }
+                        (Some(value), true) => self.routes_assigned(name, *value, until),
+                        _ => {}
+                    }
                 }
                 continue;
             }
@@ -188,6 +195,14 @@ impl<'s> Reader<'_, 's> {
             match declared {
                 Some(ty) => def_mut.ty = ty,
                 None => self.b.value(def, DefIx::ROOT, value),
+            }
+            let sym = self.b.name(text);
+            match (values.get(i), values.len() == count) {
+                (Some(value), true) if item == K::ConstSpec => {
+                    self.routes_constant(Some(def), sym, *value);
+                }
+                (Some(value), true) => self.routes_assigned(name, *value, u32::MAX),
+                _ => {}
             }
         }
     }

@@ -149,6 +149,11 @@ pub(super) fn items<'t>(query: &Query, root: Node<'t>, source: &str) -> Option<V
     for item in &mut items {
         item.is_shared = names.get(&item.node.id()).is_some_and(|n| *n > 1);
     }
+    sort(&mut items);
+    Some(items)
+}
+
+fn sort(items: &mut [Item<'_>]) {
     items.sort_by_key(|item| {
         (
             item.node.start_byte(),
@@ -156,5 +161,23 @@ pub(super) fn items<'t>(query: &Query, root: Node<'t>, source: &str) -> Option<V
             item.name.map_or(0, |name| name.start_byte()),
         )
     });
-    Some(items)
+}
+
+/// What two trees of one text say: each name once, by the second where it has it.
+pub(super) fn merged<'t>(first: Vec<Item<'t>>, second: Vec<Item<'t>>) -> Vec<Item<'t>> {
+    let place = |item: &Item<'_>| item.name.unwrap_or(item.node).start_byte();
+    let is_text = |item: &Item<'_>| matches!(item.mark, Mark::Comment | Mark::String);
+    let known: FxHashSet<usize> = second
+        .iter()
+        .filter(|item| !is_text(item))
+        .map(place)
+        .collect();
+    let mut items: Vec<Item<'t>> = second.into_iter().filter(|item| !is_text(item)).collect();
+    items.extend(
+        first
+            .into_iter()
+            .filter(|item| is_text(item) || !known.contains(&place(item))),
+    );
+    sort(&mut items);
+    items
 }

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use tree_sitter::{Node, Query};
 
-use super::matches::{Item, Mark, items};
+use super::matches::{Item, Mark, items, merged};
 use super::{At, Outline, docs, is_type};
 use crate::facts::{Builder, DefIx, Flags, NewDef, Term, TermId, span};
 use crate::model::{NodeKind, Span, TextKind};
@@ -54,17 +54,24 @@ struct Reader<'o, 'b, 's> {
     extensions: Vec<(u32, bool)>,
 }
 
-/// Writes what the query finds; `false` when it took too long.
+/// Writes what the query finds, also in a second tree of the same text, whose
+/// definitions count before those of the first; `false` when it took too long.
 pub(super) fn read<'s>(
     outline: &Outline,
     query: &Query,
     root: Node<'_>,
+    second: Option<Node<'_>>,
     path: &str,
     b: &mut Builder<'s>,
 ) -> bool {
-    let Some(items) = items(query, root, b.source) else {
+    let Some(mut items) = items(query, root, b.source) else {
         return false;
     };
+    if let Some(second) = second
+        && let Some(more) = super::matches::items(query, second, b.source)
+    {
+        items = merged(items, more);
+    }
     let mut reader = Reader {
         outline,
         query,

@@ -38,6 +38,12 @@ impl<'s> Reader<'_, 's> {
             K::Identifier if is_static => {
                 let sym = self.b.node_name(left);
                 self.member(node, scope, scope, sym, value, declared, scope_kind);
+                if let (Some(def), Some(right)) =
+                    (self.members.get(&(DefIx::ROOT, sym)).copied(), right)
+                    && scope == DefIx::ROOT
+                {
+                    self.routes_constant(def, right);
+                }
             }
             K::Attribute => {
                 let (Some(object), Some(name)) = (

@@ -84,6 +84,11 @@ impl<'s> Reader<'_, 's> {
             K::Class => self.class(node),
             K::Function => self.function(node),
             K::Assignment => self.assignment(node),
+            K::AugmentedAssignment => {
+                if let Some(left) = node.child_by_field_name("left") {
+                    self.routes_assigned(left, node.child_by_field_name("right"));
+                }
+            }
             K::TypeAlias => self.type_alias(node),
             K::Import => {
                 self.import(node);

@@ -11,6 +11,7 @@ use tree_sitter::Node;
 use super::items::Reader;
 use super::{K, kind};
 use crate::facts::{DefIx, Joins, Mount, Router, Sym, Term, TermId, span};
+use crate::model::NodeKind;
 
 const CONSTRUCTORS: [&str; 6] = [
     "APIRouter",
@@ -28,10 +29,18 @@ const VERBS: [&str; 8] = [
 /// Arguments and methods that are looked at.
 const MAX_GIVEN: usize = 16;
 
+/// Parts of a path that is put together.
+const MAX_PARTS: u32 = 12;
+/// Longest constant that is read, in bytes of source.
+const MAX_CONSTANT: usize = 120;
+
 /// What is known of routers while a file is read.
 #[derive(Default)]
 pub(super) struct Routes {
     routers: FxHashSet<Sym>,
+    /// Routers of functions, by the function around them.
+    locals: FxHashMap<(DefIx, Sym), u32>,
+    count: u32,
     imported: FxHashSet<Sym>,
     /// Names from `django.urls`, by what they are there.
     django: FxHashMap<Sym, Sym>,
@@ -83,9 +92,10 @@ impl<'s> Reader<'_, 's> {
             return;
         }
         self.routes.routers.insert(name);
+        self.local_router(name);
         let given = self.given(right);
         let prefix = given.named("url_prefix").or(given.named("prefix"));
-        if let Some(prefix) = prefix.and_then(|node| self.literal(node)) {
+        if let Some(prefix) = prefix.and_then(|node| self.path(node, 0)) {
             let what = self.named_router(name);
             self.b.mount(Mount {
                 on: None,
@@ -96,8 +106,35 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
+    /// A router of a function is the function's own unless it is mounted.
+    fn local_router(&mut self, name: Sym) {
+        let scope = self.b.scope();
+        if !matches!(
+            self.b.def(scope).kind,
+            NodeKind::Function | NodeKind::Method | NodeKind::Test
+        ) {
+            return;
+        }
+        let number = self.routes.count;
+        self.routes.count += 1;
+        self.routes.locals.insert((scope, name), number);
+        self.b.mount(Mount {
+            on: Some(Router::Def(scope)),
+            what: Router::Local(number),
+            prefix: "".into(),
+            joins: Joins::Else,
+        });
+    }
+
     fn named_router(&mut self, name: Sym) -> Router {
         let scope = self.b.scope();
+        let mut around = scope;
+        while around != DefIx::ROOT {
+            if let Some(number) = self.routes.locals.get(&(around, name)) {
+                return Router::Local(*number);
+            }
+            around = self.b.def(around).parent;
+        }
         let at = self.b.source.len() as u32;
         Router::Named(scope, self.b.term(Term::Name(name, at)))
     }
@@ -121,8 +158,14 @@ impl<'s> Reader<'_, 's> {
             return None;
         }
         let router = self.b.node_name(object);
-        self.is_router(router)
-            .then(|| (router, self.b.text(method)))
+        let method = self.b.text(method);
+        // `@main.route("/path")`: nothing else that is imported has it.
+        let is_rule = method == "route" && self.routes.imported.contains(&router) && {
+            let given = self.given(call);
+            let rule = given.at(0).and_then(|rule| self.literal(rule));
+            rule.is_some_and(|rule| rule.starts_with('/'))
+        };
+        (is_rule || self.is_router(router)).then_some((router, method))
     }
 
     /// `@router.get("/path")` and `@app.route("/path", methods=[…])`.
@@ -135,7 +178,7 @@ impl<'s> Reader<'_, 's> {
         };
         let given = self.given(call);
         let path = given.at(0).or(given.named("path")).or(given.named("rule"));
-        let Some(path) = path.and_then(|node| self.literal(node)) else {
+        let Some(path) = path.and_then(|node| self.path(node, 0)) else {
             return;
         };
         let verbs: Vec<String> = match method {
@@ -187,46 +230,112 @@ impl<'s> Reader<'_, 's> {
                     "include_router" => ("prefix", Joins::Mount),
                     _ => ("url_prefix", Joins::Instead),
                 };
-                let prefix = given.named(key).and_then(|node| self.literal(node));
+                let prefix = given.named(key).and_then(|node| self.path(node, 0));
                 let joins = if prefix.is_some() {
                     joins
                 } else {
                     Joins::Mount
                 };
-                let on = Some(self.named_router(router));
-                let term = self.terms.expr(self.b, what);
-                let what = Router::Named(self.b.scope(), term);
-                self.b.mount(Mount {
-                    on,
-                    what,
-                    prefix: prefix.unwrap_or("").into(),
-                    joins,
-                });
+                self.mounted(router, what, prefix.unwrap_or_default(), joins);
+            }
+            "mount" => {
+                let path = given.at(0).or(given.named("path"));
+                let what = given.at(1).or(given.named("app"));
+                if let (Some(path), Some(what)) = (path, what)
+                    && let Some(prefix) = self.path(path, 0)
+                {
+                    self.mounted(router, what, prefix, Joins::Mount);
+                }
             }
             _ => {}
         }
     }
 
+    fn mounted(&mut self, router: Sym, what: Node<'_>, prefix: String, joins: Joins) {
+        let on = Some(self.named_router(router));
+        let what = match kind(what) {
+            K::Identifier => {
+                let name = self.b.node_name(what);
+                self.named_router(name)
+            }
+            // What a function makes.
+            K::Call => {
+                let Some(function) = what.child_by_field_name("function") else {
+                    return;
+                };
+                let term = self.terms.expr(self.b, function);
+                Router::Named(self.b.scope(), term)
+            }
+            _ => {
+                let term = self.terms.expr(self.b, what);
+                Router::Named(self.b.scope(), term)
+            }
+        };
+        self.b.mount(Mount {
+            on,
+            what,
+            prefix: prefix.into(),
+            joins,
+        });
+    }
+
     /// `app.add_url_rule("/path", view_func=view)`.
     fn added(&mut self, node: Node<'_>, router: Sym, given: &Given<'_>) {
-        let path = given.at(0).and_then(|node| self.literal(node));
+        let path = given.at(0).or(given.named("rule")).or(given.named("path"));
+        let path = path.and_then(|node| self.path(node, 0));
         let handler = given
             .named("view_func")
+            .or(given.named("route"))
             .or(given.named("endpoint").filter(|n| kind(*n) != K::String))
             .or(given.at(2))
             .or(given.at(1).filter(|n| kind(*n) != K::String));
         let (Some(path), Some(handler)) = (path, handler) else {
             return;
         };
-        for verb in self.methods(given) {
+        let class = self.viewed(handler);
+        let own = class.filter(|_| given.named("methods").is_none());
+        let verbs = match own {
+            Some(class) => self.methods_of(class),
+            None => self.methods(given),
+        };
+        for verb in verbs {
             let on = self.named_router(router);
             let route = self
                 .b
                 .route(span(node), &format!("{verb} {path}"), Some(on));
-            let term = self.view(handler);
+            let mut term = self.view(handler);
+            if own.is_some() && verb != "ANY" {
+                let method = self.b.owned_name(&verb.to_ascii_lowercase());
+                term = self.b.term(Term::Member(term, method));
+            }
             let scope = self.b.scope();
             self.b.value(route, scope, term);
         }
+    }
+
+    /// What a class of this file answers by its methods' names; anything where
+    /// that is not to be seen.
+    fn methods_of(&mut self, class: Node<'_>) -> Vec<String> {
+        let name = self.b.node_name(class);
+        let count = self.b.def_count();
+        let class = (1..count).map(DefIx).find(|ix| {
+            let def = self.b.def(*ix);
+            def.kind == NodeKind::Class && def.name == name
+        });
+        let Some(class) = class else {
+            return vec!["ANY".to_string()];
+        };
+        let mut verbs: Vec<String> = (1..count)
+            .map(|ix| self.b.def(DefIx(ix)))
+            .filter(|def| def.parent == class)
+            .map(|def| self.b.sym_text(def.name))
+            .filter(|name| VERBS.contains(name))
+            .map(str::to_ascii_uppercase)
+            .collect();
+        if verbs.is_empty() {
+            verbs.push("ANY".to_string());
+        }
+        verbs
     }
 
     /// `path("users/", view)`, also around `include(…)`.
@@ -237,7 +346,7 @@ impl<'s> Reader<'_, 's> {
         let given = self.given(node);
         let path = given.at(0).or(given.named("route"));
         let view = given.at(1).or(given.named("view"));
-        let Some(path) = path.and_then(|node| self.literal(node)) else {
+        let Some(path) = path.and_then(|node| self.path(node, 0)) else {
             return;
         };
         let Some(view) = view else { return };
@@ -255,7 +364,8 @@ impl<'s> Reader<'_, 's> {
             };
             if kind(what) == K::List {
                 let end = view.end_byte() as u32;
-                self.routes.inside.push((end, path.to_string()));
+                let path = path.trim_start_matches('^').to_string();
+                self.routes.inside.push((end, path));
                 return;
             }
             let what = match self.literal(what) {
@@ -304,16 +414,22 @@ impl<'s> Reader<'_, 's> {
         term
     }
 
+    /// The class of `View.as_view()`.
+    fn viewed<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
+        let function = node.child_by_field_name("function")?;
+        if kind(node) != K::Call || kind(function) != K::Attribute {
+            return None;
+        }
+        let name = function.child_by_field_name("attribute")?;
+        (self.b.text(name) == "as_view")
+            .then(|| function.child_by_field_name("object"))
+            .flatten()
+    }
+
     /// A view, or the class of `View.as_view()`.
     fn view(&mut self, node: Node<'_>) -> TermId {
-        if kind(node) == K::Call
-            && let Some(function) = node.child_by_field_name("function")
-        {
-            if kind(function) == K::Attribute
-                && let Some(name) = function.child_by_field_name("attribute")
-                && self.b.text(name) == "as_view"
-                && let Some(class) = function.child_by_field_name("object")
-            {
+        if kind(node) == K::Call {
+            if let Some(class) = self.viewed(node) {
                 return self.terms.expr(self.b, class);
             }
             // A view wrapped in a decorator.
@@ -341,6 +457,70 @@ impl<'s> Reader<'_, 's> {
             verbs.push("ANY".to_string());
         }
         verbs
+    }
+
+    /// A path, blank where it is not written out; `None` for what is none.
+    fn path(&mut self, node: Node<'_>, depth: u32) -> Option<String> {
+        if depth > MAX_PARTS {
+            return None;
+        }
+        if let Some(text) = self.literal(node) {
+            return Some(text.to_string());
+        }
+        match kind(node) {
+            K::String | K::ConcatenatedString => {
+                let mut path = String::new();
+                let mut cursor = node.walk();
+                let parts: Vec<Node<'_>> =
+                    node.named_children(&mut cursor).take(MAX_GIVEN).collect();
+                for part in parts {
+                    match kind(part) {
+                        K::StringContent => path.push_str(self.b.text(part)),
+                        K::Interpolation => {
+                            path.push_str(&self.path(part.named_child(0)?, depth + 1)?);
+                        }
+                        K::String => path.push_str(&self.path(part, depth + 1)?),
+                        _ => {}
+                    }
+                }
+                Some(path)
+            }
+            K::Parenthesized => self.path(node.named_child(0)?, depth + 1),
+            K::BinaryOperator => {
+                let operator = node.child_by_field_name("operator")?;
+                if operator.kind() != "+" {
+                    let shown = self.b.text(node);
+                    return Some(self.b.blank(TermId::UNKNOWN, shown));
+                }
+                let left = self.path(node.child_by_field_name("left")?, depth + 1)?;
+                let right = self.path(node.child_by_field_name("right")?, depth + 1)?;
+                Some(left + &right)
+            }
+            K::Identifier | K::Attribute => {
+                let term = self.terms.expr(self.b, node);
+                let shown = self.b.text(node);
+                Some(self.b.blank(term, shown))
+            }
+            K::Call => {
+                let shown = self.b.text(node);
+                Some(self.b.blank(TermId::UNKNOWN, shown))
+            }
+            _ => None,
+        }
+    }
+
+    /// Keeps what a name of the module is given, for paths that name it.
+    pub(super) fn routes_constant(&mut self, def: DefIx, value: Node<'_>) {
+        let is_text = matches!(
+            kind(value),
+            K::String | K::ConcatenatedString | K::BinaryOperator
+        );
+        if is_text
+            && value.byte_range().len() <= MAX_CONSTANT
+            && let Some(text) = self.path(value, 0)
+        {
+            self.b.constant(def, &text);
+        }
     }
 
     /// The text of a string without parts that are computed.

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::branches::has_branches;
 use super::items::Reader;
 use super::{K, kind};
 
@@ -110,6 +111,8 @@ impl<'s> Reader<'_, 's> {
         };
         if EXPRESSION_MACROS.binary_search(&self.b.text(last)).is_ok() {
             self.read_arguments(tokens);
+        } else if has_branches(self.b.text(last)) {
+            self.read_branches(tokens);
         } else if self.b.text(tokens).starts_with('{') {
             self.read_items(tokens);
         }

@@ -25,15 +25,16 @@ const BYTES_A_STEP: usize = 32;
 impl<'s> Reader<'_, 's> {
     /// Reads the arguments of a macro as the expressions they are.
     pub(super) fn read_arguments(&mut self, tokens: Node<'_>) {
-        if tokens.byte_range().len() > MAX_ARGUMENTS || tokens.named_child_count() == 0 {
+        if tokens.named_child_count() > 0 {
+            self.read_expression(tokens.range());
+        }
+    }
+
+    /// Reads one expression, or several in parentheses, at its place.
+    pub(super) fn read_expression(&mut self, range: Range) {
+        if range.end_byte - range.start_byte > MAX_ARGUMENTS {
             return;
         }
-        let range = Range {
-            start_byte: tokens.start_byte(),
-            end_byte: tokens.end_byte(),
-            start_point: tokens.start_position(),
-            end_point: tokens.end_position(),
-        };
         if let Some(tree) = self.parse_again(range, MAX_STEPS) {
             self.read_again(&tree);
         }

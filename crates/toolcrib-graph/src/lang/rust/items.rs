@@ -383,6 +383,9 @@ impl<'s> Reader<'_, 's> {
         let Some(def) = self.define(node, kind, body) else {
             return;
         };
+        if let Some(value) = body {
+            self.routes_constant(def, value);
+        }
         if let Some(ty) = node.child_by_field_name("type") {
             let ty = self.terms.ty(self.b, ty);
             self.b.def_mut(def).ty = ty;

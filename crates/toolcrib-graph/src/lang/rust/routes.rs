@@ -227,6 +227,7 @@ impl<'s> Reader<'_, 's> {
         let method = self.b.text(method);
         let wanted = [
             "route",
+            "route_service",
             "nest",
             "nest_service",
             "merge",
@@ -234,7 +235,8 @@ impl<'s> Reader<'_, 's> {
             "configure",
             "to",
         ];
-        if !wanted.contains(&method) {
+        let is_verb = self.routes.actix && VERBS.contains(&method);
+        if !is_verb && !wanted.contains(&method) {
             return;
         }
         let mut cursor = arguments.walk();
@@ -260,13 +262,17 @@ impl<'s> Reader<'_, 's> {
 
     fn axum(&mut self, place: Span, method: &str, given: &[Node<'_>], chain: Option<&Root<'_>>) {
         match (method, given) {
-            ("route", [path, methods]) => {
-                let Some(path) = self.literal(*path) else {
+            ("route" | "route_service", [path, methods]) => {
+                let answered = match method {
+                    "route" => self.method_router(*methods),
+                    _ => vec![("any", *methods)],
+                };
+                let Some(path) = self.path(*path).filter(|_| !answered.is_empty()) else {
                     return;
                 };
                 let at = methods.start_byte() as u32;
-                let path = joined(&self.prefix(at), path);
-                for (verb, handler) in self.method_router(*methods).into_iter().rev() {
+                let path = joined(&self.prefix(at), &path);
+                for (verb, handler) in answered.into_iter().rev() {
                     let on = self.around(chain);
                     let title = format!("{} {path}", verb.to_ascii_uppercase());
                     let handler = match kind(handler) {
@@ -285,8 +291,8 @@ impl<'s> Reader<'_, 's> {
                 }
             }
             ("nest" | "nest_service", [path, what]) => {
-                if let Some(path) = self.literal(*path) {
-                    self.mounted(*what, path, chain);
+                if let Some(path) = self.path(*path) {
+                    self.mounted(*what, &path, chain);
                 }
             }
             ("merge", [what]) => self.mounted(*what, "", chain),
@@ -378,24 +384,28 @@ impl<'s> Reader<'_, 's> {
         let own = call
             .and_then(|call| call.child_by_field_name("arguments"))
             .and_then(|list| list.named_child(0))
-            .and_then(|first| self.literal(first));
+            .and_then(|first| self.path(first));
+        let own = own.as_deref();
         let is_place = matches!(path.rsplit("::").next(), Some("scope" | "resource"));
+        let is_verb = VERBS.contains(&method);
         if let (true, Some(own)) = (is_place, own)
             && method != "to"
+            && !is_verb
         {
             self.push(arguments, own);
         }
         match (method, given) {
             ("route", [place, _]) => {
-                if let Some(place) = self.literal(*place) {
-                    self.push(arguments, place);
+                if let Some(place) = self.path(*place) {
+                    self.push(arguments, &place);
                 }
             }
-            ("to", [handler]) => {
+            (verb, [handler]) if verb == "to" || (is_verb && path.ends_with("resource")) => {
+                let said = if is_verb { verb } else { "ANY" };
                 let verb = path.strip_prefix("web::").unwrap_or("");
                 let at = handler.start_byte() as u32;
                 let (verb, path) = match own {
-                    Some(own) if is_place => ("ANY", joined(&self.prefix(at), own)),
+                    Some(own) if is_place => (said, joined(&self.prefix(at), own)),
                     _ if path == "web::route" => ("ANY", self.prefix(at)),
                     _ if VERBS.contains(&verb) => (verb, self.prefix(at)),
                     _ => return,
@@ -412,19 +422,53 @@ impl<'s> Reader<'_, 's> {
                     self.b.value(route, scope, term);
                 }
             }
-            ("service" | "configure", [what]) if is_path(*what) => {
-                let prefix = self.prefix(what.start_byte() as u32);
-                let on = function_around(self.b).map(Router::Def);
-                let term = self.terms.expr(self.b, *what);
-                let what = Router::Named(self.b.scope(), term);
-                self.b.mount(Mount {
-                    on,
-                    what,
-                    prefix: prefix.into(),
-                    joins: Joins::Mount,
-                });
+            ("service" | "configure", [what]) => {
+                let mut parts = vec![*what];
+                if kind(*what) == K::TupleExpression {
+                    let mut cursor = what.walk();
+                    parts = what.named_children(&mut cursor).take(MAX_INSIDE).collect();
+                }
+                for what in parts.into_iter().filter(|part| is_path(*part)) {
+                    let prefix = self.prefix(what.start_byte() as u32);
+                    let on = function_around(self.b).map(Router::Def);
+                    let term = self.terms.expr(self.b, what);
+                    let what = Router::Named(self.b.scope(), term);
+                    self.b.mount(Mount {
+                        on,
+                        what,
+                        prefix: prefix.into(),
+                        joins: Joins::Mount,
+                    });
+                }
             }
             _ => {}
+        }
+    }
+
+    /// A path, blank where it is the name of a constant or put together.
+    fn path(&mut self, node: Node<'_>) -> Option<String> {
+        match kind(node) {
+            K::ReferenceExpression => self.path(node.child_by_field_name("value")?),
+            K::Identifier | K::ScopedIdentifier => {
+                let term = self.terms.expr(self.b, node);
+                let shown = self.b.text(node);
+                Some(self.b.blank(term, shown))
+            }
+            K::MacroInvocation => {
+                let shown = self.b.text(node);
+                Some(self.b.blank(TermId::UNKNOWN, shown))
+            }
+            _ => self.literal(node).map(str::to_string),
+        }
+    }
+
+    /// Keeps what a constant says, for paths that name it.
+    pub(super) fn routes_constant(&mut self, def: DefIx, value: Node<'_>) {
+        let text = self.b.text(value);
+        if kind(value) == K::StringLiteral
+            && let Some(text) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'))
+        {
+            self.b.constant(def, text);
         }
     }
 

@@ -72,7 +72,7 @@ impl<'s> Reader<'_, 's> {
             }
             return true;
         }
-        self.remember_router(node, name, value);
+        self.routes_declared(name, value, node.child_by_field_name("type"));
         let declared = self.terms.declared(self.b, node, "type");
         if !self.is_static() {
             self.lead = None;
@@ -92,6 +92,11 @@ impl<'s> Reader<'_, 's> {
         let def = self.define(place, end, kind, text);
         if let Some(value) = value.filter(|value| self.kinds.of(*value) == K::Assignment) {
             self.exported_beside(node, value, text);
+        }
+        if kind == NodeKind::Constant
+            && let Some(value) = value
+        {
+            self.routes_constant(def, value);
         }
         let scope = self.b.scope();
         let is_object = value.is_some_and(|value| self.take_object(value, def));

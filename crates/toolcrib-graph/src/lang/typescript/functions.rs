@@ -238,6 +238,7 @@ impl<'s> Reader<'_, 's> {
             );
             self.hide_private(def, text, said.is_private);
             self.declared.insert((class, sym));
+            self.routes_field(class, pattern, None, parameter.child_by_field_name("type"));
             let ty = self.terms.declared(self.b, parameter, "type");
             self.b.def_mut(def).ty = ty;
             if !ty.is_known()

@@ -116,6 +116,7 @@ impl<'s> Reader<'_, 's> {
         glob: bool,
     ) {
         self.let_go();
+        self.routes_import(&path, bound);
         let shown = one_line(shown.trim_end_matches(';'), 240);
         let exported = span(node).start_byte < self.exporting.0;
         let def = self.b.add(NewDef {
@@ -195,7 +196,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// The module that `require("module")` names.
-    fn required(&self, call: Node<'_>) -> Option<&'s str> {
+    pub(super) fn required(&self, call: Node<'_>) -> Option<&'s str> {
         if self.kinds.of(call) != K::Call {
             return None;
         }

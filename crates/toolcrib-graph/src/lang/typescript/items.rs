@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::docs::Waiting;
+use super::routes::Routes;
 use super::terms::Terms;
 use super::{Dialect, K, Kinds};
 use crate::facts::{Builder, DefIx, NewDef, Sym, TermId, span};
@@ -60,8 +61,7 @@ pub(super) struct Reader<'b, 's> {
     pub(super) owners: FxHashMap<Sym, DefIx>,
     /// Titles of the groups of tests around.
     pub(super) groups: Vec<(u32, String)>,
-    /// Names bound to something that routes are added to.
-    pub(super) routers: FxHashSet<Sym>,
+    pub(super) routes: Routes,
     /// Functions that are given to something.
     pub(super) passed: FxHashMap<usize, Passed>,
 }
@@ -107,7 +107,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
         untyped: FxHashMap::default(),
         owners: FxHashMap::default(),
         groups: Vec::new(),
-        routers: FxHashSet::default(),
+        routes: Routes::default(),
         passed: FxHashMap::default(),
     };
     if path.ends_with(".d.ts") {
@@ -115,6 +115,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
     }
     walk(root, |node, field| reader.enter(node, field));
     reader.let_go();
+    reader.routes_reached(u32::MAX);
     reader.finish_exports();
 }
 
@@ -122,6 +123,7 @@ impl<'s> Reader<'_, 's> {
     fn enter(&mut self, node: Node<'_>, field: Option<&str>) -> bool {
         let start = node.start_byte() as u32;
         self.leave(start);
+        self.routes_reached(start);
         let kind = self.kinds.of(node);
         if self.waiting.is_some()
             && !matches!(

@@ -30,6 +30,7 @@ impl<'s> Reader<'_, 's> {
         let said = self.modifiers(node);
         let value = node.child_by_field_name("value");
         let declared = node.child_by_field_name("type");
+        self.routes_field(owner, name, value, declared);
         if let Some(function) = value.filter(|v| self.is_function(*v)) {
             let def = self.named_function(owner, span(node), function, text, NodeKind::Method);
             self.hide_private(def, text, said.is_private);
@@ -236,6 +237,7 @@ impl<'s> Reader<'_, 's> {
         ) else {
             return;
         };
+        self.routes_assigned(left, right);
         match self.kinds.of(left) {
             K::Identifier => {
                 let sym = self.b.node_name(left);

@@ -21,7 +21,8 @@ impl<'s> Reader<'_, 's> {
         };
         let passed = self.passed.get(&function.id()).copied();
         if let Some(single) = function.child_by_field_name("parameter") {
-            let value = self.given(passed, 0);
+            self.routes_parameter(function, single, None, 0);
+            let value = self.handed(passed, 0);
             self.bind(single, value, visible, 0);
             return;
         }
@@ -41,9 +42,9 @@ impl<'s> Reader<'_, 's> {
                 _ => (Some(parameter), None, None),
             };
             let Some(pattern) = pattern else { continue };
+            self.routes_parameter(function, pattern, ty, place);
             let mut value = match ty {
                 Some(ty) => {
-                    self.remember_typed_router(pattern, ty);
                     let ty = self.terms.ty(self.b, ty);
                     if ty.is_known() {
                         self.b.term(Term::Inst(ty))
@@ -51,7 +52,7 @@ impl<'s> Reader<'_, 's> {
                         TermId::UNKNOWN
                     }
                 }
-                None => self.given(passed, place),
+                None => self.handed(passed, place),
             };
             if !value.is_known()
                 && ty.is_none()
@@ -120,7 +121,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// What a function is called with at a place by what it is given to.
-    fn given(&mut self, passed: Option<Passed>, place: usize) -> TermId {
+    fn handed(&mut self, passed: Option<Passed>, place: usize) -> TermId {
         let Some(passed) = passed.filter(|_| place < MAX_PLACES) else {
             return TermId::UNKNOWN;
         };

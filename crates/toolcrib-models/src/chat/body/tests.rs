@@ -33,6 +33,7 @@ fn renderer(vendor: Vendor) -> Renderer {
         id: "own:m".into(),
         forwards_images: dialect.forwards_images,
         declares: false,
+        searches: None,
     }
 }
 
@@ -43,9 +44,13 @@ fn render(vendor: Vendor, plan: &TurnPlan, history: &History, choice: &ToolChoic
         tool_choice: choice,
         max_output_tokens: None,
     });
-    let text = String::from_utf8(body.to_vec()).unwrap();
-    serde_json::from_str::<serde_json::Value>(&text).unwrap();
-    text
+    let mut profile = toolcrib_core::ModelProfile::new("own:m");
+    profile.dialect = vendor.dialect().tools;
+    // These transcripts break off where the loop's do not.
+    let mut found = crate::check::check_request(&profile, &body);
+    found.retain(|finding| !finding.what.contains(" call c"));
+    assert_eq!(found, []);
+    String::from_utf8(body.to_vec()).unwrap()
 }
 
 /// One message, tool or call a line, the bytes otherwise as sent.
@@ -480,4 +485,93 @@ fn s27_on_the_positional_route_a_load_is_declared_once_behind_its_result() {
     assert!(declarations.iter().all(|one| one.get("content").is_none()));
     assert_eq!(value["tools"].as_array().unwrap().len(), 2);
     insta::assert_snapshot!(declarations[0], @r#"{"role":"system","tools":[{"type":"function","function":{"name":"d0","description":"Does d0.","parameters":{"type":"object","properties":{}}}}]}"#);
+}
+
+#[test]
+fn p26_a_router_searches_among_deferred_tools_by_itself() {
+    let deferred: Arc<[_]> = ["d0", "d1"].map(|name| spec(name, "{}")).into();
+    let plan = |loaded: &[usize]| {
+        TurnPlan::with_loader(
+            "",
+            vec![spec("read", "{}")],
+            vec![spec("tool_search", "{}")],
+            loaded.iter().map(|at| deferred[*at].clone()).collect(),
+            deferred.clone(),
+        )
+    };
+    let history: History = [Message::user("Hi.")].into_iter().collect();
+    let own = Vendor::OpenRouter.dialect().own_search;
+    let tools = |searches: Option<&'static str>, loaded: &[usize]| {
+        let renderer = Renderer {
+            searches,
+            ..renderer(Vendor::OpenRouter)
+        };
+        let plan = plan(loaded);
+        let body = renderer.body(&Request {
+            plan: &plan,
+            history: &history,
+            tool_choice: &ToolChoice::Auto,
+            max_output_tokens: None,
+        });
+        let mut profile = toolcrib_core::ModelProfile::new("openrouter:m");
+        profile.dialect = ToolDialect::OpenAi;
+        profile.load_route = match searches {
+            Some(_) => toolcrib_core::LoadRoute::Native,
+            None => toolcrib_core::LoadRoute::Append,
+        };
+        assert_eq!(crate::check::check_request(&profile, &body), []);
+        profile.load_route = toolcrib_core::LoadRoute::Append;
+        let elsewhere = crate::check::check_request(&profile, &body);
+        assert_eq!(elsewhere.is_empty(), searches.is_none());
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        let tools = body["tools"].as_array().unwrap().iter();
+        let told = tools.map(|tool| {
+            let name = tool["function"]["name"].as_str().or(tool["type"].as_str());
+            let mark = if tool["defer_loading"] == true {
+                "?"
+            } else {
+                ""
+            };
+            format!("{}{mark}", name.unwrap())
+        });
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        tools(own, &[]),
+        ["read", "openrouter:tool_search", "d0?", "d1?"]
+    );
+    assert_eq!(
+        tools(own, &[1]),
+        ["read", "openrouter:tool_search", "d0?", "d1"]
+    );
+    assert_eq!(tools(None, &[1]), ["read", "tool_search", "d1"]);
+}
+
+#[test]
+fn p14_p16_a_question_after_a_result_finds_an_answer_between_where_turns_must_alternate() {
+    let call = ToolCall {
+        id: "c1".into(),
+        name: "read".into(),
+        arguments: "{}".into(),
+        extra: None,
+    };
+    let mut history: History = [Message::user("a")].into_iter().collect();
+    history.push(Message::Assistant(AssistantMessage {
+        blocks: vec![Block::Call(call.clone())],
+        model: "own:m".into(),
+    }));
+    history.push(Message::Tool(ToolResult::text(&call, "cancelled", true)));
+    history.push(Message::user("b"));
+    history.push(Message::user("c"));
+    let roles = |vendor| {
+        let body = render(vendor, &plan(), &history, &ToolChoice::Auto);
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let messages = body["messages"].as_array().unwrap().iter();
+        let told = messages.map(|message| message["role"].as_str().unwrap().to_owned());
+        told.collect::<Vec<_>>()
+    };
+    let local = ["system", "user", "assistant", "tool", "assistant", "user"];
+    assert_eq!(roles(Vendor::LlamaCpp), local);
+    let own = ["system", "user", "assistant", "tool", "user", "user"];
+    assert_eq!(roles(Vendor::OpenAi), own);
 }

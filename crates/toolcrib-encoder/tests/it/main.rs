@@ -1,0 +1,4 @@
+//! The encoder beside a reference, and what it says of files that are no model.
+
+mod files;
+mod golden;

@@ -1,0 +1,236 @@
+//! Routes of net/http, gin and chi.
+
+use super::check;
+
+#[test]
+fn routes_of_net_http() {
+    check(
+        &[
+            ("go.mod", "module shop\n\ngo 1.22\n"),
+            (
+                "main.go",
+                r#"package main
+
+import (
+	"net/http"
+
+	"shop/items"
+)
+
+const base = "/v1"
+
+type Health struct{}
+
+func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {}
+
+func list(w http.ResponseWriter, r *http.Request) {}
+func one(w http.ResponseWriter, r *http.Request)  {}
+
+func logged(next http.Handler) http.Handler { return next }
+
+func main() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /users/{id}", one)
+	mux.HandleFunc("POST example.org/users", list)
+	mux.HandleFunc(base+"/list", list)
+	mux.Handle("/health", &Health{})
+	mux.Handle("GET "+items.Path, http.HandlerFunc(items.List))
+	mux.Handle("/wrapped", logged(http.HandlerFunc(one)))
+	mux.HandleFunc("/inline", func(w http.ResponseWriter, r *http.Request) {})
+	http.HandleFunc("/", list)
+
+	sub := http.NewServeMux()
+	sub.HandleFunc("/inner", one)
+	mux.Handle("/api/", http.StripPrefix("/api", sub))
+	mux.Handle("/items/", http.StripPrefix("/items", items.Mux()))
+
+	values := map[string]int{}
+	_ = values
+	cache.Get("/no", list)
+}
+"#,
+            ),
+            (
+                "items/items.go",
+                r#"package items
+
+import "net/http"
+
+const Path = "/items/all"
+
+func List(w http.ResponseWriter, r *http.Request) {}
+
+func Mux() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("DELETE /{id}", List)
+	return mux
+}
+"#,
+            ),
+        ],
+        &[
+            "items/items.go:11 DELETE /items/{id} -> shop/items.List",
+            "main.go:22 GET /users/{id} -> shop.one",
+            "main.go:23 POST example.org/users -> shop.list",
+            "main.go:24 ANY /v1/list -> shop.list",
+            "main.go:25 ANY /health -> shop.Health.ServeHTTP",
+            "main.go:26 GET /items/all -> shop/items.List",
+            "main.go:27 ANY /wrapped -> shop.one",
+            "main.go:28 ANY /inline -> ",
+            "main.go:29 ANY / -> shop.list",
+            "main.go:32 ANY /api/inner -> shop.one",
+            "main.go:34 ANY /items/ -> ",
+        ],
+    );
+}
+
+#[test]
+fn routes_of_gin() {
+    check(
+        &[
+            ("go.mod", "module shop\n\ngo 1.22\n"),
+            (
+                "main.go",
+                r#"package main
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"shop/api"
+)
+
+const (
+	root  = "/api"
+	users = root + "/users"
+)
+
+func auth() gin.HandlerFunc { return nil }
+
+func main() {
+	r := gin.Default()
+	r.GET("/ping", ping)
+	r.Handle("PUT", "/put", auth(), ping)
+	r.Any(users, ping)
+	v1 := r.Group(root + "/v1")
+	{
+		v1.GET("", ping)
+		admin := v1.Group("/admin", auth())
+		admin.POST("/x", ping)
+		nested := admin.Group("/deep")
+		nested.DELETE("/y", ping)
+	}
+	r.Group("/inline").GET("/z", ping)
+	api.Register(v1.Group("/things"))
+	h := &api.Handler{}
+	h.Routes(v1, r.Group("/public"))
+	twice(r.Group("/a"))
+	twice(r.Group("/b"))
+	r.GET(api.Prefix+api.Dynamic(), ping)
+	var group *gin.RouterGroup = r.Group("/var")
+	group.GET("/w", ping)
+}
+
+func ping(c *gin.Context) {}
+
+func twice(g *gin.RouterGroup) {
+	g.GET("/t", ping)
+}
+"#,
+            ),
+            (
+                "api/api.go",
+                r#"package api
+
+import "github.com/gin-gonic/gin"
+
+const Prefix = "/dyn"
+
+func Dynamic() string { return "" }
+
+type Handler struct{}
+
+func Register(g *gin.RouterGroup) {
+	g.GET("/all", all)
+	sub := g.Group("/sub")
+	sub.GET("/s", all)
+}
+
+func (h *Handler) Routes(private, public gin.IRouter) {
+	private.GET("/private", h.one)
+	public.GET("/open", h.one)
+}
+
+func (h *Handler) one(c *gin.Context) {}
+
+func all(c *gin.Context) {}
+"#,
+            ),
+        ],
+        &[
+            "api/api.go:12 GET /api/v1/things/all -> shop/api.all",
+            "api/api.go:14 GET /api/v1/things/sub/s -> shop/api.all",
+            "api/api.go:18 GET /api/v1/private -> shop/api.Handler.one",
+            "api/api.go:19 GET /public/open -> shop/api.Handler.one",
+            "main.go:18 GET /ping -> shop.ping",
+            "main.go:19 PUT /put -> shop.ping",
+            "main.go:20 ANY /api/users -> shop.ping",
+            "main.go:23 GET /api/v1 -> shop.ping",
+            "main.go:25 POST /api/v1/admin/x -> shop.ping",
+            "main.go:27 DELETE /api/v1/admin/deep/y -> shop.ping",
+            "main.go:29 GET /inline/z -> shop.ping",
+            "main.go:35 GET /dyn${api.Dynamic()} -> shop.ping",
+            "main.go:37 GET /var/w -> shop.ping",
+            "main.go:43 GET /t -> shop.ping",
+        ],
+    );
+}
+
+#[test]
+fn routes_of_chi() {
+    check(
+        &[
+            ("go.mod", "module shop\n\ngo 1.22\n"),
+            (
+                "main.go",
+                r#"package main
+
+import "github.com/go-chi/chi/v5"
+
+func main() {
+	r := chi.NewRouter()
+	r.Get("/", home)
+	r.Route("/articles", func(r chi.Router) {
+		r.Get("/", home)
+		r.Route("/{id}", func(r chi.Router) {
+			r.Put("/", home)
+		})
+		r.With(paginate).Get("/list", home)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post("/grouped", home)
+	})
+	r.Mount("/admin", admin())
+	r.Get("/after", home)
+}
+
+func admin() chi.Router {
+	r := chi.NewRouter()
+	r.Get("/a", home)
+	return r
+}
+
+func home(w http.ResponseWriter, r *http.Request) {}
+"#,
+            ),
+        ],
+        &[
+            "main.go:11 PUT /articles/{id} -> shop.home",
+            "main.go:13 GET /articles/list -> shop.home",
+            "main.go:16 POST /grouped -> shop.home",
+            "main.go:19 GET /after -> shop.home",
+            "main.go:24 GET /admin/a -> shop.home",
+            "main.go:7 GET / -> shop.home",
+            "main.go:9 GET /articles -> shop.home",
+        ],
+    );
+}

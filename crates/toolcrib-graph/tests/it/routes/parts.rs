@@ -1,0 +1,241 @@
+//! Paths in parts: constants, factories, classes of views, services.
+
+use super::check;
+
+#[test]
+fn flask_paths_in_constants_and_views_by_their_methods() {
+    check(
+        &[
+            (
+                "app.py",
+                "\
+from flask import Flask, Blueprint
+from flask.views import MethodView
+from config import settings
+from web import main, PREFIX
+
+BASE = '/base'
+BASE = BASE
+TWICE = '/a'
+TWICE = '/b'
+
+class Items(MethodView):
+    def get(self): ...
+    def post(self): ...
+    def helper(self): ...
+
+def create_app():
+    app = Flask(__name__)
+    inner = Blueprint('inner', __name__, url_prefix=f'{BASE}/inner')
+
+    @inner.route('/one')
+    def one(): ...
+
+    app.register_blueprint(inner)
+    app.register_blueprint(main, url_prefix=PREFIX + '/main')
+    app.register_blueprint(made(), url_prefix='/made')
+    app.add_url_rule('/items/', view_func=Items.as_view('items'))
+    app.add_url_rule(settings.PATH, view_func=health)
+    app.add_url_rule(TWICE + '/c', view_func=health)
+    return app
+
+def made():
+    bp = Blueprint('made', __name__)
+
+    @bp.get('/x')
+    def x(): ...
+
+    return bp
+
+def health(): ...
+",
+            ),
+            (
+                "web.py",
+                "\
+from flask import Blueprint
+PREFIX = '/web'
+main = Blueprint('main', __name__)
+import views
+",
+            ),
+            (
+                "views.py",
+                "\
+from web import main
+
+@main.route('/', methods=['GET'])
+def index(): ...
+",
+            ),
+        ],
+        &[
+            "app.py:20 GET /base/inner/one -> app.create_app.one",
+            "app.py:26 GET /items/ -> app.Items.get",
+            "app.py:26 POST /items/ -> app.Items.post",
+            "app.py:27 GET ${settings.PATH} -> app.health",
+            "app.py:28 GET ${TWICE}/c -> app.health",
+            "app.py:34 GET /made/x -> app.made.x",
+            "views.py:3 GET /web/main -> views.index",
+        ],
+    );
+}
+
+#[test]
+fn fastapi_prefixes_that_are_no_literals() {
+    check(
+        &[
+            (
+                "main.py",
+                "\
+from fastapi import FastAPI
+from core import API, settings
+from users import router as users_router
+from orders import router as orders_router
+
+app = FastAPI()
+sub = FastAPI()
+app.mount('/sub', sub)
+app.include_router(users_router, prefix=f'{API}/users')
+app.include_router(orders_router, prefix=settings.api)
+
+@sub.get('/inner')
+def inner(): ...
+",
+            ),
+            ("core.py", "API = '/v1'\nsettings = load()\n"),
+            (
+                "users.py",
+                "from fastapi import APIRouter\nrouter = APIRouter()\n@router.get('')\ndef users(): ...\n",
+            ),
+            (
+                "orders.py",
+                "from fastapi import APIRouter\nrouter = APIRouter()\n@router.get('/all')\ndef orders(): ...\n",
+            ),
+        ],
+        &[
+            "main.py:12 GET /sub/inner -> main.inner",
+            "orders.py:3 GET ${settings.api}/all -> orders.orders",
+            "users.py:3 GET /v1/users -> users.users",
+        ],
+    );
+}
+
+#[test]
+fn django_patterns_that_are_added_later() {
+    check(
+        &[
+            (
+                "urls.py",
+                "\
+from django.urls import include, path, re_path
+import views
+
+urlpatterns = [path('admin/', include('office.urls'))]
+urlpatterns += [
+    re_path(r'^(?P<slug>[-\\w]+)/', include(([path('x/', views.x)], 'app'), namespace='n')),
+    path(views.NAME + '/', views.Y.as_view()),
+]
+",
+            ),
+            (
+                "views.py",
+                "NAME = 'name'\ndef x(request): ...\nclass Y:\n    def get(self, request): ...\n",
+            ),
+            ("office/__init__.py", ""),
+            (
+                "office/urls.py",
+                "\
+from django.urls import path
+from . import views
+urlpatterns = []
+urlpatterns += [path('desk/', views.desk)]
+",
+            ),
+            ("office/views.py", "def desk(request): ...\n"),
+        ],
+        &[
+            "office/urls.py:4 ANY /admin/desk/ -> office.views.desk",
+            "urls.py:6 ANY /(?P<slug>[-\\w]+)/x/ -> views.x",
+            "urls.py:7 ANY /name/ -> views.Y",
+        ],
+    );
+}
+
+#[test]
+fn axum_services_and_constants() {
+    check(
+        &[
+            ("Cargo.toml", "[package]\nname = \"shop\"\n"),
+            (
+                "src/main.rs",
+                r#"
+mod paths;
+
+use axum::{Router, routing::{get, post}};
+use paths::USERS;
+
+async fn one() {}
+
+fn app() -> Router {
+    let mut app = Router::new().route(USERS, get(one));
+    app = app.route(paths::inner::ITEMS, post(one));
+    app.route_service("/files", ServeDir::new("x"))
+        .nest(&format!("/{}", version()), Router::new().route("/deep", get(one)))
+        .route(&dynamic, get(one))
+}
+"#,
+            ),
+            (
+                "src/paths.rs",
+                "pub const USERS: &str = \"/users\";\npub mod inner {\n    pub const ITEMS: &str = \"/items\";\n}\n",
+            ),
+        ],
+        &[
+            "src/main.rs:10 GET /users -> shop::one",
+            "src/main.rs:11 POST /items -> shop::one",
+            "src/main.rs:12 ANY /files -> ",
+            "src/main.rs:13 GET ${format!(\"/{}\", version())}/deep -> shop::one",
+            "src/main.rs:14 GET ${dynamic} -> shop::one",
+        ],
+    );
+}
+
+#[test]
+fn actix_resources_by_method() {
+    check(
+        &[
+            ("Cargo.toml", "[package]\nname = \"shop\"\n"),
+            (
+                "src/main.rs",
+                r#"
+use actix_web::{App, post, web};
+
+const SCOPE: &str = "/v1";
+
+#[post("/made")]
+async fn made() {}
+async fn list() {}
+async fn add() {}
+
+fn config(cfg: &mut web::ServiceConfig) {
+    cfg.service(
+        web::scope(SCOPE)
+            .service((made, other))
+            .service(web::resource("/items").get(list).post(add)),
+    );
+}
+
+#[post("/other")]
+async fn other() {}
+"#,
+            ),
+        ],
+        &[
+            "src/main.rs:15 GET /v1/items -> shop::list",
+            "src/main.rs:15 POST /v1/items -> shop::add",
+            "src/main.rs:19 POST /v1/other -> shop::other",
+            "src/main.rs:6 POST /v1/made -> shop::made",
+        ],
+    );
+}

@@ -1,0 +1,95 @@
+"""Needle 3: a small real model that calls tools, behind its server and in process."""
+import json
+import os
+
+from kit import NEEDLE, cargo_tests, checked, free_port, hold, of, packages, passed, recorded, serving, venv
+
+
+def tool(name, description, properties, command):
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"name": name, "description": description, "parameters": schema, "command": command}
+
+
+TEXT = {"type": "string"}
+TOOLS = [
+    # The call that comes first takes longer.
+    tool(
+        "get_weather",
+        "The weather of a city.",
+        {"city": TEXT},
+        ["sh", "-c", 'read a; case "$a" in *Rome*) sleep 1; echo Rome 21 C;; *) echo 9 C;; esac'],
+    ),
+    tool("set_timer", "Set a timer for a number of minutes.", {"minutes": {"type": "integer"}}, ["echo", "set"]),
+    tool("send_message", "Send a text message to a person.", {"person": TEXT, "text": TEXT}, ["echo", "sent"]),
+]
+# Questions and the tools that answer them.
+PROMPTS = [
+    ("What is the weather in Rome and in Oslo?", ["get_weather", "get_weather"]),
+    ("What is the weather in Lima, and set a timer for 5 minutes", ["get_weather", "set_timer"]),
+    ("Tell me a joke", []),
+    ("What is the weather in Paris?", ["get_weather"]),
+    ("Set a timer for 10 minutes", ["set_timer"]),
+    ("Send Anna the message: dinner is ready", ["send_message"]),
+    ("Read the file notes.txt", ["read_source"]),
+]
+
+
+def run(world, bodies):
+    path = venv("needle", NEEDLE[0])
+    site = packages(path)
+    checked(site / NEEDLE[1], NEEDLE[2])
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+    env = {
+        **os.environ,
+        "NEEDLE_TELEMETRY": "0",
+        "DO_NOT_TRACK": "1",
+        "HF_HUB_OFFLINE": "1",
+        "NEEDLE2_LIB_PATH": str(site / "needle/libneedle3.so"),
+        "NEEDLE_MODEL_ID": "needle-3",
+    }
+    world.table("")
+    tools = world.home / "tools.jsonl"
+    tools.write_text("".join(json.dumps(entry) + "\n" for entry in TOOLS))
+    served = [path / "bin/needle-openai", "--host", "127.0.0.1", "--port", str(port)]
+    with serving(served, f"{base}/health", env=env):
+        seven(world, base, tools)
+        in_order(world, base, tools)
+        cargo_tests(["real::p33_real_a_cut_call_of_needle_is_asked_again_once"], {"TOOLCRIB_REAL": base}, "--test", "it")
+    name = "local::tests::p02_a_real_model_in_process_calls_the_tool"
+    cargo_tests([name], {"TOOLCRIB_NEEDLE": str(site / NEEDLE[1])}, "--features", "local", "--lib")
+
+
+def ask(world, base, tools, question, rounds):
+    return world.ask(f"{base}/v1#needle-3", question, "--tools", str(tools), "--rounds", rounds, patience=280)
+
+
+def seven(world, base, tools):
+    runs = []
+    for _ in range(2):
+        called = []
+        for question, _ in PROMPTS:
+            # The last round is asked for an answer without tools.
+            ran = ask(world, base, tools, question, "2")
+            calls = [result for result in of(ran, "call_announced")]
+            called.append(sorted(call["name"] for call in calls))
+        runs.append(called)
+    hold("p02", runs[0] == runs[1], f"two runs differ: {runs}")
+    right = [called == wanted for called, (_, wanted) in zip(runs[0], PROMPTS)]
+    hold("p02", sum(right) >= 6, f"{sum(right)} of 7 right: {runs[0]}")
+    passed("p02", f"needle-3 chose the right tools in {sum(right)} of 7, twice alike")
+
+
+def in_order(world, base, tools):
+    with recorded(base) as (proxy, sent):
+        ran = ask(world, proxy, tools, PROMPTS[0][0], "2")
+        hold("p03", len(sent) >= 2, f"{len(sent)} requests: {(ran.stderr + ran.stdout)[-600:]}")
+        said = sent[1]["messages"]
+        calls = [call for message in said for call in message.get("tool_calls") or []]
+        results = [message for message in said if message["role"] == "tool"]
+        ids = [call["id"] for call in calls]
+        hold("p03", len(ids) == 2 and ids == [result["tool_call_id"] for result in results], said)
+        texts = [result["content"] for result in results]
+        first_rome = "Rome" in calls[0]["function"]["arguments"]
+        hold("p03", first_rome == ("Rome" in texts[0]) and sum("Rome" in text for text in texts) == 1, texts)
+        passed("p03", "two calls ran side by side; results went back in call order, the slower one first")
