@@ -62,8 +62,8 @@ fn row(collection: &Collection) -> String {
     let begun = processor_ms();
     let build = median((0..BUILDS).map(|_| ms(|| drop(ToolIndex::build(&docs)))));
     let build_all = (processor_ms() - begun) / BUILDS as f64;
-    let build_plain = median((0..BUILDS).map(|_| ms(|| drop(RankerKind::Bm25.build(tools)))));
-    let plain = RankerKind::Bm25.build(tools);
+    let build_plain = median((0..BUILDS).map(|_| ms(|| drop(RankerKind::Bm25.build(tools, None)))));
+    let plain = RankerKind::Bm25.build(tools, None);
     let mut asked: Vec<f64> = queries
         .iter()
         .map(|query| 1e3 * ms(|| drop(index.search(query, &Search::default()))))
