@@ -55,8 +55,8 @@ import json, sys
 agentq, real = (json.loads(open(path).readline()) for path in sys.argv[1:])
 wanted = [
     ("livemcp_agentq recall@5", agentq["recall@5"], 0.96, None),
-    ("mcp_real recall@5", real["recall@5"], 0.60, None),
-    ("mcp_real refused", real["refused"], 0.70, None),
+    ("mcp_real recall@5", real["recall@5"], 0.65, None),
+    ("mcp_real refused", real["refused"], 0.80, None),
     ("mcp_real false refusals", real["false_refused"], None, 0.05),
 ]
 for name, value, least, most in wanted:

@@ -2,19 +2,25 @@
 //!
 //! A blend always has a best tool, so its score cannot say that the best is bad.
 //! What can: how near the best tools are in meaning, how much of the query they
-//! have in words, how much of the query is known to any tool. Where a sentence encoder
-//! makes nearness worth more, also whether the query names their source, and how far
-//! the nearest tool stands out: everything is a little near to a need that nothing
-//! serves.
+//! have in words, how much of the query is known to any tool. With a sentence encoder it
+//! is how far the nearest tool stands out that tells, not how near it is: everything is a
+//! little near to a need that nothing serves. Beside it count the words that the best
+//! tools have, whether the query names their source, and whether it names something
+//! that no tool mentions.
 
+use crate::bm25::Words;
 use crate::index::ToolIndex;
-use crate::query::{Query, terms};
+use crate::query::{Query, any_unknown, terms};
 
 /// The best tools that are looked at.
 pub(crate) const DEPTH: usize = 5;
 
 /// The tool, counted from the nearest, from which the nearest must stand out.
-const STANDS_OUT: usize = 10;
+const STANDS_OUT: usize = 30;
+
+/// How near that tool is at most where there are fewer: a common nearness of what has
+/// nothing to do with a query.
+const FAR: f32 = 0.25;
 
 /// Known words from which on a query may hold a need beside those that fit.
 const LONG: usize = 8;
@@ -32,8 +38,11 @@ pub struct Evidence {
     /// How much of the name of one of the best tools' sources the query has; looked
     /// at with a sentence encoder alone.
     pub source: f32,
-    /// How much nearer the nearest tool is than the tenth nearest, by a sentence encoder.
+    /// How much nearer the nearest tool is than the thirtieth nearest, by a sentence encoder.
     pub margin: f32,
+    /// Whether the query has a name, known by its capitals, that no tool has; looked at
+    /// with a sentence encoder alone.
+    pub foreign: bool,
     /// Words of the query that any tool has.
     pub words: usize,
 }
@@ -47,23 +56,37 @@ impl Evidence {
 
     /// The same by a sentence encoder; see [`crate::EncodedWeights::refuse`].
     pub fn strength_encoded(&self, weights: &crate::Weights) -> f32 {
-        let [cover, known, source, margin] = weights.encoded.evidence;
-        self.joint
-            + cover * self.cover
-            + known * self.known
-            + source * self.source
-            + margin * self.margin
+        let [source, margin, foreign] = weights.encoded.evidence;
+        let foreign = if self.foreign { foreign } else { 0.0 };
+        self.cover + source * self.source + margin * self.margin + foreign
     }
 }
 
-/// From the greatest to the tenth greatest, or the least of fewer.
+/// Whether `text` has a word with a capital, other than those that begin a sentence, of
+/// which `index` knows a part not at all. Capitals alone, as in shouting, tell nothing.
+fn foreign(text: &str, index: &Words) -> bool {
+    if !text.chars().any(char::is_lowercase) {
+        return false;
+    }
+    let mut begins = true;
+    text.split_whitespace().any(|word| {
+        let begun = std::mem::replace(&mut begins, word.ends_with(['.', '?', '!', ':']));
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let word = word.strip_suffix("'s").unwrap_or(word);
+        !begun && word.chars().any(char::is_uppercase) && any_unknown(word, index)
+    })
+}
+
+/// From the greatest to the thirtieth greatest; of fewer to the least, or to what is far.
 fn margin(mut near: Vec<f32>) -> f32 {
     if near.is_empty() {
         return 0.0;
     }
-    let tenth = STANDS_OUT.min(near.len()) - 1;
-    let (before, &mut tenth, _) = near.select_nth_unstable_by(tenth, |a, b| b.total_cmp(a));
-    before.iter().copied().fold(tenth, f32::max) - tenth
+    let few = near.len() < STANDS_OUT;
+    let last = STANDS_OUT.min(near.len()) - 1;
+    let (before, &mut last, _) = near.select_nth_unstable_by(last, |a, b| b.total_cmp(a));
+    let best = before.iter().copied().fold(last, f32::max);
+    (best - if few { last.min(FAR) } else { last }).max(0.0)
 }
 
 impl ToolIndex {
@@ -87,6 +110,7 @@ impl ToolIndex {
             known: known / all,
             words: terms.known.len(),
             margin: encoded.map_or(0.0, |(encoded, whole)| margin(encoded.scores(whole))),
+            foreign: encoded.is_some() && foreign(&query.text, &self.words),
             ..Evidence::default()
         };
         for &doc in best.iter().take(DEPTH) {
@@ -124,13 +148,59 @@ impl ToolIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ToolDoc, Weights};
 
     #[test]
-    fn the_margin_is_to_the_tenth_or_the_last() {
-        let twelve: Vec<f32> = (1..=12).map(|n| n as f32).collect();
-        assert_eq!(margin(twelve), 9.0);
-        assert_eq!(margin(vec![0.5, 0.75, 0.25]), 0.5);
-        assert_eq!(margin(vec![0.5]), 0.0);
+    fn the_margin_is_to_the_thirtieth_or_to_what_is_far() {
+        let forty: Vec<f32> = (1..=40).map(|n| n as f32).collect();
+        assert_eq!(margin(forty), 29.0);
+        assert_eq!(margin(vec![0.5, 0.75, 0.125]), 0.625);
+        assert_eq!(margin(vec![0.5, 0.75]), 0.5);
+        assert_eq!(margin(vec![0.75]), 0.5);
+        assert_eq!(margin(vec![0.125]), 0.0);
         assert_eq!(margin(Vec::new()), 0.0);
+    }
+
+    #[test]
+    fn a_foreign_name_speaks_against_the_best_and_all_else_for_them() {
+        let weights = Weights::default();
+        let strength = |evidence: Evidence| evidence.strength_encoded(&weights);
+        let some = Evidence {
+            cover: 0.5,
+            source: 0.5,
+            margin: 0.125,
+            ..Evidence::default()
+        };
+        let more = |change: fn(&mut Evidence)| {
+            let mut evidence = some;
+            change(&mut evidence);
+            strength(evidence) - strength(some)
+        };
+        assert!(more(|evidence| evidence.cover += 0.1) > 0.0);
+        assert!(more(|evidence| evidence.source += 0.1) > 0.0);
+        assert!(more(|evidence| evidence.margin += 0.1) > 0.0);
+        assert!(more(|evidence| evidence.foreign = true) < 0.0);
+    }
+
+    #[test]
+    fn a_name_that_no_tool_has_is_told_by_its_capitals() {
+        let docs = [ToolDoc::new(
+            "forge__post",
+            "Post a message to a channel of GitHub.",
+        )];
+        let words = Words::build(&docs, &Weights::default());
+        for (text, is) in [
+            ("post it in our Discord server", true),
+            ("post it on Zorbly's channel", true),
+            ("post a message with DocuSign", true),
+            ("post a message on GitHub", false),
+            ("Announce this to a channel", false),
+            ("post this. Announce it too", false),
+            ("announce it where I am", false),
+            ("POST IT ON DISCORD", false),
+            ("", false),
+        ] {
+            assert_eq!(foreign(text, &words), is, "{text}");
+        }
     }
 }

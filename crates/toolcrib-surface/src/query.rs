@@ -259,6 +259,13 @@ pub(crate) fn terms(text: &str, index: &Words, number_weight: f32) -> Terms {
     all
 }
 
+/// Whether `text` has a word that says something and that no tool has.
+pub(crate) fn any_unknown(text: &str, index: &Words) -> bool {
+    let mut all = Terms::default();
+    gather(text, index, 0.0, &mut all, true);
+    all.unknown > 0
+}
+
 fn gather(text: &str, index: &Words, number_weight: f32, all: &mut Terms, strict: bool) {
     let mut scratch = String::new();
     let mut whole_known = false;

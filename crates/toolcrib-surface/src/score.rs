@@ -149,12 +149,35 @@ impl ToolIndex {
                 *score += view.share * spread.apply(*near);
             }
         }
-        if views.iter().all(|view| view.parts.is_empty()) {
-            return;
-        }
-        let candidates = self.top(scores, CLAUSE_CANDIDATES);
+        let candidates = match views.iter().all(|view| view.parts.is_empty()) {
+            true => Vec::new(),
+            false => self.top(scores, CLAUSE_CANDIDATES),
+        };
         for (view, spread) in views.iter().zip(spreads) {
-            view.add_clauses(spread, &candidates, scores);
+            let moved = view.add_clauses(spread, &candidates, scores);
+            if view.of_source > 0.0 {
+                let mut fit: Vec<f32> = view.near.iter().map(|near| spread.apply(*near)).collect();
+                for (&doc, moved) in candidates.iter().zip(moved) {
+                    fit[doc] += moved;
+                }
+                self.add_fit_of_source(view.of_source, &fit, scores);
+            }
+        }
+    }
+
+    /// Raises the tools of sources whose tools fit on the whole.
+    fn add_fit_of_source(&self, weight: f32, fit: &[f32], scores: &mut [f32]) {
+        let mut sums = vec![(0f32, 0f32); self.sources.names.len()];
+        for (fit, &source) in fit.iter().zip(&self.sources.of) {
+            let (sum, count) = &mut sums[source as usize];
+            *sum += fit;
+            *count += 1.0;
+        }
+        for (score, &source) in scores.iter_mut().zip(&self.sources.of) {
+            let (sum, count) = sums[source as usize];
+            if *score > 0.0 {
+                *score += weight * sum / count;
+            }
         }
     }
 
@@ -173,6 +196,7 @@ impl ToolIndex {
                 Some(_) => weights.encoded.table,
                 None => 1.0 - weights.lexical,
             },
+            of_source: 0.0,
             clause: weights.clause_meaning,
             spread: weights.spread,
             parts: parts.map(near_part).collect(),
@@ -192,6 +216,7 @@ impl ToolIndex {
         let weights = &self.weights.encoded;
         Some(View {
             share: 1.0 - weights.lexical - weights.table,
+            of_source: weights.fit_of_source,
             clause: weights.clause,
             spread: weights.spread,
             near: encoded.scores(whole),
@@ -214,9 +239,13 @@ impl ToolIndex {
         if mentioned.iter().all(|share| *share == 0.0) {
             return;
         }
+        let raise = match self.encoded {
+            Some(_) => self.weights.encoded.source,
+            None => self.weights.source,
+        };
         for (score, &source) in scores.iter_mut().zip(&self.sources.of) {
             if *score > 0.0 {
-                *score += self.weights.source * mentioned[source as usize];
+                *score += raise * mentioned[source as usize];
             }
         }
     }
@@ -247,6 +276,8 @@ type NearPart<'a> = Box<dyn Fn(usize) -> f32 + 'a>;
 struct View<'a> {
     /// Its share in the blend.
     share: f32,
+    /// Weight of how well the tools of a source fit on the whole.
+    of_source: f32,
     /// Weight of the best clause beside the whole.
     clause: f32,
     /// See [`crate::Weights::spread`].
@@ -257,10 +288,11 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// Moves the candidates' scores from the whole query's nearness towards that of their best clause.
-    fn add_clauses(&self, spread: Spread, candidates: &[usize], scores: &mut [f32]) {
+    /// Moves the candidates' scores from the whole query's nearness towards that of their best clause, and tells
+    /// how far their nearness moved.
+    fn add_clauses(&self, spread: Spread, candidates: &[usize], scores: &mut [f32]) -> Vec<f32> {
         if self.parts.is_empty() {
-            return;
+            return Vec::new();
         }
         let mut most = vec![0f32; candidates.len()];
         let mut near = vec![0f32; candidates.len()];
@@ -276,9 +308,12 @@ impl View<'_> {
             }
         }
         let share = self.share * self.clause / (1.0 + self.clause);
-        for (&doc, most) in candidates.iter().zip(most) {
-            scores[doc] += share * (most - spread.apply(self.near[doc]));
+        for (&doc, most) in candidates.iter().zip(&mut most) {
+            *most -= spread.apply(self.near[doc]);
+            scores[doc] += share * *most;
+            *most *= self.clause / (1.0 + self.clause);
         }
+        most
     }
 }
 

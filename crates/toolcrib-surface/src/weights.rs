@@ -65,9 +65,14 @@ pub struct EncodedWeights {
     pub long_text: f32,
     /// Share of the source in a tool's vector, where the source is described.
     pub source_text: f32,
-    /// Weights, beside the similarity, of covered words, known words, a named source and
-    /// how far the nearest tool stands out.
-    pub evidence: [f32; 4],
+    /// Raise of tools whose source is named in the query: less than without an encoder,
+    /// which reads the source's name itself.
+    pub source: f32,
+    /// Raise by how well the tools of a source fit on the whole.
+    pub fit_of_source: f32,
+    /// Weights, beside the covered words, of a named source, of how far the nearest tool
+    /// stands out and of a name that no tool mentions.
+    pub evidence: [f32; 3],
     /// Evidence below which nothing fits a query that is not long.
     pub refuse: f32,
 }
@@ -102,8 +107,10 @@ impl Default for Weights {
                 spread: 0.5,
                 long_text: 0.5,
                 source_text: 0.2,
-                evidence: [1.0, 0.1, 0.4, 2.0],
-                refuse: 0.79,
+                source: 0.1,
+                fit_of_source: 0.3,
+                evidence: [1.1, 2.8, -0.15],
+                refuse: 0.54,
             },
         }
     }

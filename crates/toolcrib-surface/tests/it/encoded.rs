@@ -75,6 +75,40 @@ fn an_encoder_finds_what_neither_words_nor_table_do() {
 }
 
 #[test]
+fn of_equal_tools_the_one_whose_source_fits_is_first() {
+    for (fits, other) in [("ada", "bob"), ("bob", "ada")] {
+        let docs = [
+            tool("ada", "read", "Reads a page."),
+            tool("bob", "read", "Reads a page."),
+            tool(fits, "forecast", "Weather for a town."),
+            tool(other, "push", "Send commits to a remote."),
+        ];
+        let shared = SharedEncoder::new(Subjects::default());
+        let index = ToolIndex::build_encoded(&docs, Some(&shared));
+        let found = names(&index, &index.rank("read the umbrella page", 4));
+        let place = |name: String| found.iter().position(|found| *found == name).unwrap();
+        assert!(
+            place(format!("{fits}__read")) < place(format!("{other}__read")),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_near_is_offered_however_few_tools_there_are() {
+    let docs = [
+        tool("sky", "forecast", "Weather for a town."),
+        tool("git", "push", "Send commits to a remote."),
+    ];
+    let shared = SharedEncoder::new(Subjects::default());
+    let index = ToolIndex::build_encoded(&docs, Some(&shared));
+    assert!(!index.rank("umbrella", 1).nothing_fits);
+    assert!(index.rank("sonnets", 1).nothing_fits);
+    let of_discord = index.rank("do I need an umbrella in Discord", 1);
+    assert!(of_discord.evidence.foreign);
+}
+
+#[test]
 fn a_query_is_encoded_once_and_one_of_names_never() {
     let encoder = Subjects::default();
     let index = index(&encoder);
