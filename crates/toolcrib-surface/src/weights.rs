@@ -103,7 +103,7 @@ impl Default for Weights {
                 long_text: 0.5,
                 source_text: 0.2,
                 evidence: [1.0, 0.1, 0.4, 2.0],
-                refuse: 0.79,
+                refuse: 0.8,
             },
         }
     }
