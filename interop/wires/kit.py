@@ -232,14 +232,13 @@ def recorded(upstream, change=None):
                 answer = urllib.request.urlopen(request, timeout=300)
             except urllib.error.HTTPError as error:
                 answer = error
-            # Who asked may have gone in the meantime.
-            with answer, contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                body = answer.read()
+            # Who asked may have gone in the meantime; the peer must not go on writing then.
+            with answer, contextlib.suppress(OSError):
                 self.send_response(answer.status)
                 self.send_header("content-type", answer.headers.get("content-type", "application/json"))
-                self.send_header("content-length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(body)
+                while piece := answer.read1(65536):
+                    self.wfile.write(piece)
 
         def log_message(self, *_):
             pass

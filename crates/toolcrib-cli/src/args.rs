@@ -159,7 +159,8 @@ pub(crate) struct EncoderArgs {
         value_name = "DIR",
         env = "TOOLCRIB_ENCODER",
         hide_env_values = true,
-        value_hint = ValueHint::DirPath
+        value_hint = ValueHint::DirPath,
+        value_parser = clap::builder::OsStringValueParser::new().map(PathBuf::from)
     )]
     pub(crate) encoder: Option<PathBuf>,
 }

@@ -46,7 +46,7 @@ pub(crate) fn read(said: &str) -> Result<Session, CliError> {
     Session::read(&path).map_err(CliError::failed)
 }
 
-/// What a session without a new question is asked.
+/// What a session is asked that holds no question of its own.
 const GO_ON: &str = "Go on where you were interrupted, and answer the question above.";
 
 fn resume(args: &SessionResumeArgs) -> Result<Status, CliError> {
@@ -68,7 +68,12 @@ fn resume(args: &SessionResumeArgs) -> Result<Status, CliError> {
                 session.meta().id
             )));
         }
-        true => GO_ON.to_owned(),
+        // The same words again: whatever reads only the newest message knows what is asked.
+        true => {
+            let asked = summary.runs.iter().rev();
+            let last = asked.filter_map(|run| run.question.clone()).next();
+            last.unwrap_or_else(|| GO_ON.to_owned())
+        }
         false => question::read(&args.ask.question)?,
     };
     let mut ask_args = args.ask.clone();

@@ -439,7 +439,14 @@ fn an_encoder_that_cannot_be_used_says_why() {
     let world = World::sample();
     let tools = with_tools(&world);
     let nowhere = world.home().join("no-weights").display().to_string();
-    let search = ["tools", "--tools", &tools, "--search", "rain", "--encoder"];
+    let search = [
+        "tools",
+        "--tools",
+        &tools,
+        "--search",
+        "weather",
+        "--encoder",
+    ];
     let ran = world.run(&[&search[..], &[&nowhere]].concat());
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     let wanted = if cfg!(feature = "encoder") {
