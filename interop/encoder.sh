@@ -53,10 +53,11 @@ measure mcp_real --negatives "$data/mcp_real/negatives.jsonl" \
 python3 - "$work/agentq" "$work/real" <<'PYTHON'
 import json, sys
 agentq, real = (json.loads(open(path).readline()) for path in sys.argv[1:])
+# A query or two of slack: other processors round other bits of the vectors.
 wanted = [
     ("livemcp_agentq recall@5", agentq["recall@5"], 0.96, None),
-    ("mcp_real recall@5", real["recall@5"], 0.65, None),
-    ("mcp_real refused", real["refused"], 0.80, None),
+    ("mcp_real recall@5", real["recall@5"], 0.64, None),
+    ("mcp_real refused", real["refused"], 0.78, None),
     ("mcp_real false refusals", real["false_refused"], None, 0.05),
 ]
 for name, value, least, most in wanted:
