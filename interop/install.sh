@@ -52,9 +52,16 @@ uv() {
 # Each Python server in an environment of its own: they want different versions of
 # the same libraries.
 export UV_TOOL_DIR="$cache/tools" UV_TOOL_BIN_DIR="$cache/bin"
-mapfile -t new < <(missing "${pypi[@]}")
-for line in "${new[@]}"; do
+# Whether every program of an installed server is where it was put: caches get tidied.
+whole() {
+    local receipt=$cache/tools/$1/uv-receipt.toml program
+    [ -f "$receipt" ] || return 1
+    while read -r program; do [ -x "$program" ] || return 1; done \
+        < <(sed -n 's/.*install-path = "\([^"]*\)".*/\1/p' "$receipt")
+}
+for line in "${pypi[@]}"; do
     read -r package extra <<<"$line"
+    [ -z "$(missing "$line")" ] && whole "${package%%=*}" && continue
     # shellcheck disable=SC2086 # the rest of the line is a list of options
     uv tool install --force --quiet $extra "$package"
     done_with "$line"
