@@ -28,8 +28,28 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Status, CliError> {
         for path in &undone.restored {
             say(&format!("restored {}", path.display()));
         }
+        for path in &undone.merged {
+            say(&format!(
+                "put the entries back into {}, and kept what changed since",
+                path.display()
+            ));
+        }
         for path in &undone.removed {
             say(&format!("removed {}", path.display()));
+        }
+        for left in &undone.left {
+            let backup = match &left.backup {
+                Some(backup) => format!("; as it was: {}", backup.display()),
+                None => String::new(),
+            };
+            say(&format!(
+                "left alone: {}: {}{backup}",
+                left.path.display(),
+                left.why
+            ));
+        }
+        if undone.is_empty() && !undone.left.is_empty() {
+            return Err(CliError::failed("nothing on record could be undone"));
         }
         return Ok(Status::Success);
     }

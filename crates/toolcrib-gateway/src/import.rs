@@ -10,13 +10,14 @@ mod backup;
 mod carry;
 mod client;
 mod entry;
+mod give_back;
 mod json_text;
 mod plan;
 mod secret;
 mod survey;
 mod variables;
 
-pub use backup::{Applied, Undone, apply, undo};
+pub use backup::{Applied, Left, Undone, apply, undo};
 pub use client::{Client, Os, Places, Scope};
 pub use plan::{Goal, Plan, PlannedServer, Write};
 pub(crate) use survey::toml_value;
@@ -46,17 +47,6 @@ pub enum ImportError {
         path: PathBuf,
         /// What is wrong and with which key.
         why: String,
-    },
-    /// A file was changed between an import and its undoing.
-    #[error(
-        "{} was changed since the import: take out the `toolcrib` entry by hand, or put the backup {} back",
-        path.display(), backup.display()
-    )]
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// As it was.
-        backup: PathBuf,
     },
     /// There is nothing to undo.
     #[error("no import is on record here, so there is nothing to undo")]

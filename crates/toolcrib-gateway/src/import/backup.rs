@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::give_back::{Keys, spliced, taken};
 use super::{ImportError, Plan, Write};
 
 const RECORD: &str = "record.json";
@@ -33,8 +34,31 @@ pub struct Applied {
 pub struct Undone {
     /// Files whose old bytes are back.
     pub restored: Vec<PathBuf>,
+    /// Files that were changed since, and that have their old entries back.
+    pub merged: Vec<PathBuf>,
     /// Files that the import had made, and that are gone again.
     pub removed: Vec<PathBuf>,
+    /// Files that were passed by; their backups stay.
+    pub left: Vec<Left>,
+}
+
+/// A file that an undoing passed by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Left {
+    /// The file.
+    pub path: PathBuf,
+    /// What stands in the way.
+    pub why: String,
+    /// As it was before the import; none where there was no such file.
+    pub backup: Option<PathBuf>,
+}
+
+impl Undone {
+    /// Whether nothing at all was changed.
+    pub fn is_empty(&self) -> bool {
+        self.restored.is_empty() && self.merged.is_empty() && self.removed.is_empty()
+    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -49,6 +73,9 @@ struct Saved {
     backup: Option<String>,
     before: Option<String>,
     after: String,
+    /// The keys of the entries that gave way to the gateway's.
+    #[serde(default)]
+    taken: Vec<Keys>,
 }
 
 /// Writes a plan: our own configurations, and with `clients` those of the clients.
@@ -86,6 +113,10 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
             backup: backup.map(|(name, _)| name),
             before: write.before.as_deref().map(digest),
             after: digest(&write.after),
+            taken: match &write.before {
+                Some(before) if write.is_client => taken(&write.path, before, &write.after),
+                _ => Vec::new(),
+            },
         });
     }
     let text = serde_json::to_string_pretty(&record).unwrap_or_default();
@@ -97,7 +128,7 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
     };
     for (write, target) in writes.iter().zip(&targets) {
         if let Err(error) = target.replace(&write.after) {
-            put_back(&dir, &record, false)?;
+            put_back(&dir, &record)?;
             return Err(ImportError::file("write", &write.path, error));
         }
         applied.written.push(write.path.clone());
@@ -105,25 +136,130 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
     Ok(applied)
 }
 
-/// Undoes the newest import on record below `state`.
+/// Undoes the newest import on record below `state` of which anything can be undone.
+/// Files that nothing else has changed get every byte back. In others the entries that
+/// were taken come back in the place of the gateway's, and everything else stays.
+/// What can be neither is named, and stays on record.
 ///
 /// # Errors
-/// [`ImportError::Changed`] when one of its files was changed since; nothing is
-/// touched then.
+/// [`ImportError::NothingToUndo`] without a record, and others when one is damaged.
 pub fn undo(state: &Path) -> Result<Undone, ImportError> {
-    let newest = dirs(state)?.pop().ok_or(ImportError::NothingToUndo)?;
-    let path = newest.join(RECORD);
-    let text = fs::read_to_string(&path).map_err(|e| ImportError::file("read", &path, e))?;
-    let record: Record = serde_json::from_str(&text).map_err(|error| ImportError::Config {
-        path: path.clone(),
-        why: format!("the record is damaged: {error}"),
-    })?;
-    put_back(&newest, &record, true)
+    let mut batches = dirs(state)?;
+    if batches.is_empty() {
+        return Err(ImportError::NothingToUndo);
+    }
+    let mut undone = Undone::default();
+    while let Some(dir) = batches.pop() {
+        let path = dir.join(RECORD);
+        let text = fs::read_to_string(&path).map_err(|e| ImportError::file("read", &path, e))?;
+        let record: Record = serde_json::from_str(&text).map_err(|error| ImportError::Config {
+            path: path.clone(),
+            why: format!("the record is damaged: {error}"),
+        })?;
+        let finished = undo_batch(&dir, record, &mut undone)?;
+        if finished || !undone.is_empty() {
+            break;
+        }
+    }
+    Ok(undone)
 }
 
-fn put_back(dir: &Path, record: &Record, check: bool) -> Result<Undone, ImportError> {
-    let mut undone = Undone::default();
-    let mut todo = Vec::new();
+/// Says whether nothing of the batch is left.
+fn undo_batch(dir: &Path, record: Record, undone: &mut Undone) -> Result<bool, ImportError> {
+    let mut rest = Record::default();
+    let mut spent = Vec::new();
+    for mut saved in record.files {
+        let path = saved.path.clone();
+        let backup = saved.backup.as_ref().map(|name| dir.join(name));
+        match give_back(backup.as_deref(), &mut saved) {
+            Ok(Given::Nothing) => {}
+            Ok(Given::Bytes) => undone.restored.push(path),
+            Ok(Given::Entries) => undone.merged.push(path),
+            Ok(Given::Absence) => undone.removed.push(path),
+            Err(why) => {
+                let known = undone.left.iter().any(|left| left.path == path);
+                if !known {
+                    undone.left.push(Left { path, why, backup });
+                }
+                rest.files.push(saved);
+                continue;
+            }
+        }
+        spent.extend(backup);
+    }
+    if rest.files.is_empty() {
+        fs::remove_dir_all(dir).map_err(|e| ImportError::file("remove", dir, e))?;
+        return Ok(true);
+    }
+    let text = serde_json::to_string_pretty(&rest).unwrap_or_default();
+    let path = dir.join(RECORD);
+    replace(&path, &text).map_err(|e| ImportError::file("write", &path, e))?;
+    for backup in spent {
+        fs::remove_file(&backup).map_err(|e| ImportError::file("remove", &backup, e))?;
+    }
+    Ok(false)
+}
+
+enum Given {
+    /// It was as before already.
+    Nothing,
+    Bytes,
+    Entries,
+    Absence,
+}
+
+/// Gives one file back, or says why not.
+fn give_back(backup: Option<&Path>, saved: &mut Saved) -> Result<Given, String> {
+    let path = saved.path.clone();
+    let now = match fs::read_to_string(&path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(format!("it cannot be read: {error}")),
+    };
+    let mark = now.as_deref().map(digest);
+    if mark == saved.before {
+        return Ok(Given::Nothing);
+    }
+    let Some(now) = now else {
+        return Err("it is gone".to_owned());
+    };
+    let unwritten = |error: std::io::Error| format!("it cannot be written: {error}");
+    let unchanged = mark.as_ref() == Some(&saved.after);
+    let Some(backup) = backup else {
+        if !unchanged {
+            return Err("it was changed since the import, which made it".to_owned());
+        }
+        fs::remove_file(&path).map_err(|error| format!("it cannot be removed: {error}"))?;
+        return Ok(Given::Absence);
+    };
+    let before = fs::read_to_string(backup)
+        .map_err(|error| format!("its backup cannot be read: {error}"))?;
+    if unchanged {
+        replace(&path, &before).map_err(unwritten)?;
+        return Ok(Given::Bytes);
+    }
+    let keys = match saved.taken.is_empty() {
+        true => taken(&path, &before, &now),
+        false => saved.taken.clone(),
+    };
+    if keys.is_empty() {
+        return Err("it was changed since the import".to_owned());
+    }
+    let Some((text, left)) = spliced(&path, &now, &before, &keys) else {
+        return Err("it was changed since the import and cannot be read".to_owned());
+    };
+    if text != now {
+        replace(&path, &text).map_err(unwritten)?;
+    }
+    if left.is_empty() {
+        return Ok(Given::Entries);
+    }
+    saved.taken = left;
+    Err("it was changed since the import, and the gateway's entry is gone".to_owned())
+}
+
+/// Restores every byte, whatever stands there now.
+fn put_back(dir: &Path, record: &Record) -> Result<(), ImportError> {
     for saved in &record.files {
         let now = match fs::read_to_string(&saved.path) {
             Ok(text) => Some(digest(&text)),
@@ -133,16 +269,6 @@ fn put_back(dir: &Path, record: &Record, check: bool) -> Result<Undone, ImportEr
         if now == saved.before {
             continue;
         }
-        if check && now.as_ref() != Some(&saved.after) {
-            let backup = saved.backup.as_deref().unwrap_or("of an absent file");
-            return Err(ImportError::Changed {
-                path: saved.path.clone(),
-                backup: dir.join(backup),
-            });
-        }
-        todo.push(saved);
-    }
-    for saved in todo {
         match &saved.backup {
             Some(name) => {
                 let backup = dir.join(name);
@@ -150,17 +276,12 @@ fn put_back(dir: &Path, record: &Record, check: bool) -> Result<Undone, ImportEr
                     .map_err(|e| ImportError::file("read", &backup, e))?;
                 replace(&saved.path, &text)
                     .map_err(|e| ImportError::file("restore", &saved.path, e))?;
-                undone.restored.push(saved.path.clone());
             }
-            None => {
-                fs::remove_file(&saved.path)
-                    .map_err(|e| ImportError::file("remove", &saved.path, e))?;
-                undone.removed.push(saved.path.clone());
-            }
+            None => fs::remove_file(&saved.path)
+                .map_err(|e| ImportError::file("remove", &saved.path, e))?,
         }
     }
-    fs::remove_dir_all(dir).map_err(|e| ImportError::file("remove", dir, e))?;
-    Ok(undone)
+    fs::remove_dir_all(dir).map_err(|e| ImportError::file("remove", dir, e))
 }
 
 /// A file that will be replaced: checked before anything is changed.

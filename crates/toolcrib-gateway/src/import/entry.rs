@@ -49,7 +49,44 @@ fn is_gateway(server: &ServerSettings) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or("");
     let name = name.strip_suffix(".exe").unwrap_or(name);
     // However its file is called: a name of an older one, or with a version.
-    name.starts_with("toolcrib") && server.args.first().is_some_and(|arg| arg == "serve")
+    starts_serving(server) && (name.starts_with("toolcrib") || is_this_program(program))
+}
+
+fn starts_serving(server: &ServerSettings) -> bool {
+    server.args.first().is_some_and(|arg| arg == "serve")
+}
+
+/// Whether a program is the one that runs now, links followed.
+fn is_this_program(program: &str) -> bool {
+    let program = std::path::Path::new(program);
+    let own = || std::env::current_exe().ok()?.canonicalize().ok();
+    program.is_absolute()
+        && program
+            .canonicalize()
+            .is_ok_and(|program| Some(program) == own())
+}
+
+/// [`read`], for an entry of that name. The gateway's is known by its name too, since
+/// the program may be called anything and may have moved since.
+pub(crate) fn read_named(client: Client, name: &str, value: &Value) -> Read {
+    match read(client, value) {
+        Read::Server(entry)
+            if matches!(name, "toolcrib" | "toolcrib-gateway") && starts_serving(&entry.server) =>
+        {
+            Read::Gateway
+        }
+        other => other,
+    }
+}
+
+/// Whether the entry of that name, of whichever client, starts this gateway.
+pub(crate) fn is_gateway_entry(name: &str, value: &Value) -> bool {
+    let client = match value.get("command") {
+        Some(Value::Array(_)) => Client::Opencode,
+        Some(_) => Client::ClaudeDesktop,
+        None => return false,
+    };
+    read_named(client, name, value) == Read::Gateway
 }
 
 struct Reader<'a> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::client::{Client, Format, Places, Scope, Source};
-use super::entry::{Entry, Read, read};
+use super::entry::{Entry, Read, read_named};
 use super::json_text::{self, Node};
 
 /// Largest configuration that is read. Claude Code keeps histories in its own.
@@ -137,7 +137,7 @@ impl Survey {
         let mut names: Vec<&String> = servers.keys().collect();
         names.sort();
         for name in names {
-            match read(source.client, &servers[name]) {
+            match read_named(source.client, name, &servers[name]) {
                 Read::Gateway => gateway = Some(name.clone()),
                 Read::Server(entry) => self.found.push(Found {
                     name: name.clone(),

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::Client;
-use super::entry::{Read, read};
+use super::entry::is_gateway_entry;
 use super::json_text::{self, Kind, Node};
 use super::survey::{read_text, toml_value};
 
@@ -31,38 +30,34 @@ pub(super) fn carried_in(text: &str, path: &Path) -> BTreeMap<String, String> {
         .is_some_and(|extension| extension == "toml")
     {
         if let Ok(document) = text.parse::<toml_edit::DocumentMut>() {
-            collect(&toml_value(document.as_item()), 0, &mut all);
+            collect("", &toml_value(document.as_item()), 0, &mut all);
         }
     } else if let Ok(root) = json_text::parse(text) {
-        collect_node(&root, 0, &mut all);
+        collect_node("", &root, 0, &mut all);
     }
     all
 }
 
 /// Claude Code's file is large: only what may be an entry is made a value.
-fn collect_node(node: &Node, depth: usize, all: &mut BTreeMap<String, String>) {
+fn collect_node(name: &str, node: &Node, depth: usize, all: &mut BTreeMap<String, String>) {
     let Kind::Object(members) = &node.kind else {
         return;
     };
     if node.member("command").is_some() {
-        collect(&node.value(), depth, all);
+        collect(name, &node.value(), depth, all);
     } else if depth < 4 {
         for member in members {
-            collect_node(&member.value, depth + 1, all);
+            collect_node(&member.key, &member.value, depth + 1, all);
         }
     }
 }
 
-fn collect(value: &Value, depth: usize, all: &mut BTreeMap<String, String>) {
+fn collect(name: &str, value: &Value, depth: usize, all: &mut BTreeMap<String, String>) {
     let Some(map) = value.as_object() else {
         return;
     };
     if map.contains_key("command") {
-        let client = match map.get("command") {
-            Some(Value::Array(_)) => Client::Opencode,
-            _ => Client::ClaudeDesktop,
-        };
-        if read(client, value) == Read::Gateway {
+        if is_gateway_entry(name, value) {
             let env = map.get("env").or_else(|| map.get("environment"));
             for (name, value) in env.and_then(Value::as_object).into_iter().flatten() {
                 if let Some(text) = value.as_str()
@@ -75,8 +70,8 @@ fn collect(value: &Value, depth: usize, all: &mut BTreeMap<String, String>) {
             }
         }
     } else if depth < 4 {
-        for inner in map.values() {
-            collect(inner, depth + 1, all);
+        for (name, inner) in map {
+            collect(name, inner, depth + 1, all);
         }
     }
 }

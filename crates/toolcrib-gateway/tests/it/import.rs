@@ -241,15 +241,79 @@ fn without_the_clients_only_our_own_file_is_written() {
 }
 
 #[test]
-fn a_file_changed_since_is_not_overwritten() {
+fn undo_keeps_what_clients_changed_since_and_passes_by_what_is_gone() {
     let world = World::full();
-    apply(&world.plan(), true, &world.state()).unwrap();
-    let path = "home/.cursor/mcp.json";
-    world.write(path, &(world.read(path) + "\n"));
     let before = world.files();
-    let error = undo(&world.state()).unwrap_err().to_string();
-    assert!(error.contains(".cursor/mcp.json was changed"), "{error}");
-    assert_eq!(before, world.files());
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let edit = |path: &str, from: &str, to: &str| {
+        let text = world.read(path);
+        assert!(text.contains(from), "{text}");
+        world.write(path, &text.replace(from, to));
+    };
+    edit(
+        "home/.claude.json",
+        "\"numStartups\": 12",
+        "\"numStartups\": 13",
+    );
+    edit("home/.codex/config.toml", "gpt-5", "gpt-6");
+    edit("home/.config/zed/settings.json", "One Dark", "One Light");
+    fs::remove_file(world.path("home/.cursor/mcp.json")).unwrap();
+    world.write("home/.gemini/settings.json", r#"{"mcpServers": {}}"#);
+    let undone = undo(&world.state()).unwrap();
+    assert_eq!(undone.merged.len(), 3);
+    assert_eq!(undone.removed.len(), 2);
+    let left: Vec<String> = undone
+        .left
+        .iter()
+        .map(|left| world.hidden(&format!("{}: {}", left.path.display(), left.why)))
+        .collect();
+    assert_eq!(
+        left,
+        [
+            "DIR/home/.cursor/mcp.json: it is gone",
+            "DIR/home/.gemini/settings.json: it was changed since the import, and the gateway's entry is gone",
+        ]
+    );
+    let mut want = before;
+    for (path, from, to) in [
+        (
+            "home/.claude.json",
+            "\"numStartups\": 12",
+            "\"numStartups\": 13",
+        ),
+        ("home/.codex/config.toml", "gpt-5", "gpt-6"),
+        ("home/.config/zed/settings.json", "One Dark", "One Light"),
+    ] {
+        let text = want.get_mut(path).unwrap();
+        *text = text.replace(from, to);
+    }
+    want.remove("home/.cursor/mcp.json");
+    let empty = r#"{"mcpServers": {}}"#;
+    want.insert("home/.gemini/settings.json".to_owned(), empty.to_owned());
+    assert_eq!(want, world.files());
+    let mut kept = Vec::new();
+    walk(&world.state(), &mut |path| kept.push(path.to_owned()));
+    assert_eq!(kept.len(), 3, "{kept:?}");
+    assert!(undo(&world.state()).unwrap().is_empty());
+    // Put back by hand, it is as before and off the record.
+    let cursor = undone.left[0].clone();
+    fs::copy(cursor.backup.unwrap(), &cursor.path).unwrap();
+    let again = undo(&world.state()).unwrap();
+    assert!(again.is_empty() && again.left.len() == 1);
+}
+
+#[test]
+fn the_gateways_entry_is_known_however_its_program_is_called() {
+    let world = World::full();
+    let mut goal = world.goal();
+    goal.program = "/opt/bin/tc-0.9".to_owned();
+    let plan = Plan::new(&world.survey(), &goal).unwrap();
+    apply(&plan, true, &world.state()).unwrap();
+    assert!(world.survey().found.is_empty());
+    let own = std::env::current_exe().unwrap();
+    let entry = serde_json::json!({"mcpServers": {"mine": {"command": own, "args": ["serve"]}}});
+    world.write("home/.cursor/mcp.json", &entry.to_string());
+    assert!(world.survey().found.is_empty());
 }
 
 #[cfg(unix)]
