@@ -8,6 +8,7 @@
 
 mod expand;
 mod parse;
+mod redact;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +20,8 @@ use toolcrib_core::Str;
 
 pub use parse::{servers_from_json, servers_from_toml};
 
-pub(crate) use expand::{Redact, Resolved, ResolvedTransport};
+pub(crate) use expand::{Resolved, ResolvedTransport};
+pub(crate) use redact::Redact;
 
 /// One configured server.
 #[derive(Clone, PartialEq)]
