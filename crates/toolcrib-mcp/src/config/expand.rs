@@ -31,6 +31,9 @@ impl ServerConfig {
     /// # Errors
     /// [`ConfigError`] naming the key whose variable is not set.
     pub(crate) fn resolve(&self) -> Result<Resolved, ConfigError> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
         let mut redact = Redact::default();
         let at = |key: &str, text: &str| -> Result<String, ConfigError> {
             self.expand(text)
