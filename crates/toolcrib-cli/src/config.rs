@@ -156,7 +156,7 @@ impl Config {
                 // Who starts servers reads them; here they are only held to be right.
                 "mcp" => {
                     value.as_table().ok_or_else(|| wrong("a table"))?;
-                    toolcrib_mcp::servers_from_toml(text, path).map_err(CliError::usage)?;
+                    toolcrib_mcp::entries_from_toml(text, path).map_err(CliError::usage)?;
                 }
                 unknown => {
                     let nearest = nearest(unknown);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toolcrib_core::Str;
 use toolcrib_gateway::Loaded;
-use toolcrib_mcp::{ServerConfig, servers_from_json, servers_from_toml};
+use toolcrib_mcp::{ServerConfig, entries_from_json, entries_from_toml};
 
 use crate::args::PlaceArgs;
 use crate::config::{Places, REPOSITORY_FILE, read_small};
@@ -106,10 +106,20 @@ pub(crate) fn parse(file: &Path, bytes: &[u8]) -> Result<Vec<ServerConfig>, CliE
     let text = std::str::from_utf8(bytes)
         .map_err(|_| CliError::usage(format!("{} is not UTF-8", file.display())))?;
     let servers = match file.extension() {
-        Some(ending) if ending == "toml" => servers_from_toml(text, file),
-        _ => servers_from_json(text, file, false),
+        Some(ending) if ending == "toml" => entries_from_toml(text, file),
+        _ => entries_from_json(text, file, false),
     };
     servers.map_err(CliError::usage)
+}
+
+/// Fails when one of the servers that a file names cannot be used: nobody should
+/// trust what is not what they mean.
+pub(crate) fn sound(file: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let servers = parse(file, bytes)?;
+    match servers.into_iter().find_map(|server| server.broken) {
+        Some(error) => Err(CliError::usage(error)),
+        None => Ok(()),
+    }
 }
 
 /// The same, ready to start: with what the gateway's own keys add to an entry. Only

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::ToolSource as _;
 use toolcrib_gateway::{Gateway, HttpOptions, Loaded, Mode, Options};
-use toolcrib_mcp::servers_from_json;
+use toolcrib_mcp::entries_from_json;
 use toolcrib_tools::GraphTools;
 
 use crate::args::{ServeArgs, ServeMode};
@@ -188,7 +188,7 @@ fn from_file(path: &Path, root: &Path) -> Result<Options, CliError> {
         .extension()
         .is_some_and(|extension| extension == "json")
     {
-        let servers = servers_from_json(&text, path, true).map_err(CliError::usage)?;
+        let servers = entries_from_json(&text, path, true).map_err(CliError::usage)?;
         return Ok(Options::new(servers));
     }
     let loaded = Loaded::from_toml(&text, path, root).map_err(CliError::usage)?;

@@ -48,9 +48,8 @@ pub(crate) fn run(args: &TrustArgs) -> Result<Status, CliError> {
         let text = String::from_utf8_lossy(&bytes);
         if file.ends_with(REPOSITORY_FILE) {
             Config::parse(&text, &file)?;
-        } else {
-            mcp_servers::parse(&file, &bytes)?;
         }
+        mcp_servers::sound(&file, &bytes)?;
         let mut store = TrustStore::read(&state)?;
         if store.trusts(&file, &bytes) {
             say(&format!("{} is trusted already", file.display()));

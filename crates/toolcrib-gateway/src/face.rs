@@ -207,7 +207,9 @@ impl Gateway {
             }
             _ => {}
         }
-        if let Some(server) = self.only_server() {
+        // A list as the server gives it would show what is held back.
+        let held = self.options.hold_changed && method == "tools/list";
+        if let Some(server) = self.only_server().filter(|_| !held) {
             let server = server.name.clone();
             return self.pass(cx, &server, method, params).await;
         }

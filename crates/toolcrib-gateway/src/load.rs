@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use toolcrib_mcp::{ConfigError, ServerConfig, Transport, servers_from_toml};
+use toolcrib_mcp::{ConfigError, ServerConfig, Transport, entries_from_toml};
 
 use crate::gateway::Options;
 use crate::import::carried_variables;
@@ -64,12 +64,12 @@ impl Loaded {
     /// # Errors
     /// [`LoadError`] names the file and the key.
     pub fn from_toml(text: &str, file: &Path, root: &Path) -> Result<Loaded, LoadError> {
-        let servers = servers_from_toml(text, file)?;
+        let servers = entries_from_toml(text, file)?;
         let wrong = |why: String| LoadError::Table {
             file: file.to_owned(),
             why,
         };
-        let settings = McpSettings::from_toml(text).map_err(wrong)?;
+        let (settings, mut bad) = McpSettings::each_from_toml(text).map_err(wrong)?;
         let mut variables = BTreeMap::new();
         for path in settings.variables_from.iter().rev() {
             variables.extend(carried_variables(Path::new(path)));
@@ -80,6 +80,13 @@ impl Loaded {
             ..Loaded::default()
         };
         for mut server in servers {
+            if let Some(problem) = bad.remove(&*server.name) {
+                server.broken.get_or_insert_with(|| ConfigError {
+                    file: Some(file.to_owned()),
+                    key: format!("mcp.servers.{}", server.name),
+                    problem,
+                });
+            }
             let own = settings.servers.get(&*server.name);
             if let Some(own) = own {
                 let filter = (own.enabled_tools.clone(), own.disabled_tools.clone());

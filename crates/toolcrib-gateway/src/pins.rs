@@ -2,9 +2,10 @@
 //!
 //! A server can change what a tool says of itself after it was approved, to steer the
 //! model that reads it. What changed is flagged; where the user asks for it, it is
-//! held back until it is approved. Some servers print a set in another order or the
-//! time of day at every start: the same words, digits apart, are flagged as that and
-//! never held back.
+//! held back until it is approved, whatever the difference: other numbers are another
+//! limit, and the same words in another order can say the opposite. People are told
+//! that kind apart all the same, since some servers print a set in another order or
+//! the time of day at every start.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -41,7 +42,7 @@ impl Standing {
     }
 
     pub(crate) fn holds_back(self) -> bool {
-        matches!(self, Standing::Changed | Standing::New)
+        self != Standing::Same
     }
 }
 

@@ -100,6 +100,32 @@ impl McpSettings {
             None => Ok(McpSettings::default()),
         }
     }
+
+    /// The same with the entries of servers that cannot be read left out, and what is
+    /// wrong with each of them by its name.
+    pub(crate) fn each_from_toml(
+        text: &str,
+    ) -> Result<(McpSettings, BTreeMap<String, String>), String> {
+        let document: toml_edit::DocumentMut = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| error.message().replace('\n', " "))?;
+        let mut bad = BTreeMap::new();
+        let Some(item) = document.get("mcp") else {
+            return Ok((McpSettings::default(), bad));
+        };
+        let mut value = crate::import::toml_value(item);
+        if let Some(servers) = value.get_mut("servers").and_then(|s| s.as_object_mut()) {
+            servers.retain(|name, entry| {
+                let read = serde_json::from_value::<ServerSettings>(entry.clone());
+                if let Err(error) = &read {
+                    bad.insert(name.clone(), error.to_string());
+                }
+                read.is_ok()
+            });
+        }
+        let settings = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        Ok((settings, bad))
+    }
 }
 
 impl PolicySettings {

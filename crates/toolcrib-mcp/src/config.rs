@@ -8,6 +8,7 @@
 
 mod expand;
 mod parse;
+mod redact;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,9 +18,10 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use toolcrib_core::Str;
 
-pub use parse::{servers_from_json, servers_from_toml};
+pub use parse::{entries_from_json, entries_from_toml, servers_from_json, servers_from_toml};
 
-pub(crate) use expand::{Redact, Resolved, ResolvedTransport};
+pub(crate) use expand::{Resolved, ResolvedTransport};
+pub(crate) use redact::Redact;
 
 /// One configured server.
 #[derive(Clone, PartialEq)]
@@ -47,6 +49,8 @@ pub struct ServerConfig {
     pub variables: BTreeMap<String, String>,
     /// The file it was read from, for errors.
     pub file: Option<PathBuf>,
+    /// Why the entry cannot be used; a start fails with it.
+    pub broken: Option<ConfigError>,
 }
 
 /// How a server is reached. Texts may hold `${VAR}` and `${VAR:-default}`.
@@ -119,6 +123,7 @@ impl ServerConfig {
             oauth: OAuthConfig::default(),
             variables: BTreeMap::new(),
             file: None,
+            broken: None,
         }
     }
 

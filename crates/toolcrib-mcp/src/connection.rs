@@ -9,6 +9,7 @@
 mod shake;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -97,6 +98,8 @@ pub(crate) struct Connection {
     limits: Limits,
     options: Options,
     renewing: tokio::sync::Mutex<()>,
+    /// Its tools were asked for since it started and last told of a change.
+    pub(crate) listed: AtomicBool,
 }
 
 /// Makes the connection's listener anew for each process.
@@ -139,6 +142,7 @@ impl Connection {
                     limits,
                     options: options.clone(),
                     renewing: tokio::sync::Mutex::default(),
+                    listed: AtomicBool::new(false),
                 };
                 connection.listen().await;
                 return Ok(connection);

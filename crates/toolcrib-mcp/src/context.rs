@@ -33,6 +33,11 @@ pub struct RequestContext {
     /// Who asks, in the caller's own words: given to [`Reverse`] with requests that
     /// the server makes meanwhile.
     pub tag: Option<Str>,
+    /// For a tool call: the [fingerprint](crate::ManifestTool::fingerprint) of the
+    /// definition it was made for. The server is asked for its tools before, unless
+    /// it was since it started and last told of a change, and the call is not sent
+    /// when the tool is another by now.
+    pub expects: Option<Str>,
 }
 
 /// Answers what servers ask of their client: sampling, elicitation, roots.

@@ -13,14 +13,14 @@ use toolcrib_core::Str;
 
 use crate::ConfigError;
 
-/// A JSON-RPC error as the server sent it.
+/// A JSON-RPC error as the server sent it, without secrets of its entry.
 #[derive(Debug, Clone)]
 pub struct RpcError {
     /// The code.
     pub code: i64,
     /// The message.
     pub message: String,
-    /// The data, byte for byte.
+    /// The data, byte for byte but for secrets of the server's entry.
     pub data: Option<Box<RawValue>>,
 }
 
@@ -140,6 +140,14 @@ pub enum McpError {
         server: Str,
         /// What the authorization said; may be empty.
         reason: String,
+    },
+    /// The tool is not what the call was made for; the call was not sent.
+    #[error("MCP server `{server}` has changed or removed the tool `{tool}`; it did not run")]
+    ToolChanged {
+        /// The server.
+        server: Str,
+        /// The tool's name on the server.
+        tool: String,
     },
     /// It broke the protocol in a way that cannot be worked around.
     #[error("MCP server `{server}` broke the protocol: {reason}")]

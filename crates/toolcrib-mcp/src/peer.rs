@@ -81,6 +81,8 @@ struct Pending {
     activity: Arc<Notify>,
     progress: Option<Arc<crate::context::ProgressFn>>,
     tag: Option<Str>,
+    /// The answer says what the server is and offers, and is shown and kept.
+    describes: bool,
 }
 
 #[derive(Default)]
@@ -165,6 +167,8 @@ impl Peer {
                 activity: activity.clone(),
                 progress: cx.progress.clone(),
                 tag: cx.tag.clone(),
+                describes: method.ends_with("/list")
+                    || matches!(method.as_str(), "initialize" | "server/discover"),
             };
             state.pending.insert(id, pending);
         }
@@ -297,7 +301,19 @@ impl Peer {
             .and_then(|id| self.state().pending.remove(&id));
         match pending {
             Some(pending) => {
-                let result = result.map(RawValue::to_owned).map_err(McpError::Rpc);
+                let result = match result {
+                    Ok(result) if pending.describes || failed(result) => {
+                        Ok(self.redact.apply_json(result).into_owned())
+                    }
+                    Ok(result) => Ok(result.to_owned()),
+                    Err(error) => Err(McpError::Rpc(RpcError {
+                        code: error.code,
+                        message: self.redact.apply(&error.message),
+                        data: error
+                            .data
+                            .map(|data| self.redact.apply_json(&data).into_owned()),
+                    })),
+                };
                 let _ = pending.done.send(result);
             }
             None => self.count_noise(text),
@@ -385,6 +401,11 @@ impl Peer {
         let first = tags.next()?;
         tags.all(|tag| tag == first).then_some(first)
     }
+}
+
+/// Whether a call's result is an error in words.
+fn failed(result: &RawValue) -> bool {
+    raw::get(result.get(), "isError").is_some_and(|raw| raw.get() == "true")
 }
 
 /// Takes the request back when its future ends without an answer.

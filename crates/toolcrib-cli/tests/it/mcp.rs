@@ -142,6 +142,23 @@ fn calls_end_with_what_the_tool_said() {
 }
 
 #[test]
+fn a_bad_value_in_the_configuration_costs_its_own_server_alone() {
+    let world = World::empty();
+    let config = world.home().join("servers.toml");
+    let text = "[mcp.servers.a]\ncommand = 'x'\nstart_timeout = 'abc'\n[mcp.servers.b]\nurl = 'ftp://x'\n[mcp.servers.c]\ncommand = '/nowhere/c'\nenv = 3\n";
+    std::fs::write(&config, text).unwrap();
+    let checked = world.run(&["mcp", "--config", config.to_str().unwrap(), "check"]);
+    let said = format!("{}{}", checked.stdout, checked.stderr);
+    for reason in [
+        "mcp.servers.a.start_timeout`: must be a time",
+        "mcp.servers.b.url`: must begin with http",
+        "mcp.servers.c.env`: must be an object",
+    ] {
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[test]
 fn a_file_named_on_the_command_line_is_meant_and_its_errors_are_placed() {
     let world = World::empty();
     let config = world.home().join("servers.json");

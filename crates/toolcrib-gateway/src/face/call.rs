@@ -5,11 +5,12 @@
 //! wants, and nothing is ever run with `{}` because its arguments were not found.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcrib_core::{Arguments, LoadRoute, Str, ToolContext};
-use toolcrib_mcp::RpcError;
+use toolcrib_mcp::{McpError, RpcError};
 use toolcrib_surface::{CALL_TOOL, Search, TOOL_SEARCH, check_unseen};
 
 use super::ask::Leave;
@@ -34,6 +35,15 @@ impl Gateway {
         }
         if name == READ_RESULT {
             return Ok(Some(self.read_result(cx, arguments)));
+        }
+        let wanted = match searched && name == CALL_TOOL {
+            true => arguments.and_then(inner_name),
+            false => Some(name.clone()),
+        };
+        if let Some(wanted) = wanted
+            && let Err(why) = self.meet_owner(cx, &wanted).await
+        {
+            return Ok(Some(refusal(&why)));
         }
         let catalog = cx.backend.catalog(&self.options);
         if searched && name == CALL_TOOL {
@@ -116,7 +126,14 @@ impl Gateway {
         let sent = wire::with(params, &[("name", &name), ("arguments", arguments)], &[]);
         let repeatable = tool.annotations.repeatable();
         let result = self
-            .forward(cx, &offered.server, "tools/call", sent.get(), repeatable)
+            .forward(
+                cx,
+                &offered.server,
+                "tools/call",
+                sent.get(),
+                repeatable,
+                self.expected(offered),
+            )
             .await;
         match result {
             Ok(result) => {
@@ -127,9 +144,57 @@ impl Gateway {
                 let result = lock(&cx.client.spill).cut(result, self.options.result_cap);
                 Ok(Some(self.after(catalog, offered, result)))
             }
+            Err(Failure::Way(error @ McpError::ToolChanged { .. })) => {
+                Ok(Some(refusal(&unapproved(&offered.server, &error))))
+            }
             // The model can go on without the tool, and should know why.
             Err(Failure::Way(error)) => Ok(Some(refusal(&error.to_string()))),
             Err(failure) => failure.into_answer(),
+        }
+    }
+
+    /// The definition that a call is made for, where a changed one is held back.
+    pub(super) fn expected(&self, offered: &Offered) -> Option<Str> {
+        match &offered.runner {
+            Runner::Server(tool) if self.options.hold_changed => {
+                Some(tool.fingerprint.as_str().into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Waits for the server that an unknown tool's name begins with, where that was
+    /// not asked yet what it offers; at most as long as it may take to start. The
+    /// error says what is wrong with it.
+    pub(super) async fn meet_owner(&self, cx: &Cx, name: &str) -> Result<(), String> {
+        let catalog = cx.backend.catalog(&self.options);
+        if catalog.find(name).is_some() || is_ours(name) {
+            return Ok(());
+        }
+        let owners = catalog.unread.iter().filter(|server| owns(server, name));
+        let Some(server) = owners.max_by_key(|server| server.len()) else {
+            return Ok(());
+        };
+        let fleet = &cx.backend.fleet;
+        let most = fleet
+            .config(server)
+            .map_or(Duration::ZERO, |c| c.start_timeout);
+        let met = tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => return Ok(()),
+            met = tokio::time::timeout(most, fleet.refresh(server)) => met,
+        };
+        let name = shown(name);
+        match met {
+            Ok(Ok(_)) => {
+                cx.backend.changed();
+                Ok(())
+            }
+            Ok(Err(error)) => Err(format!("`{name}` did not run: {error}")),
+            Err(_) => Err(format!(
+                "`{name}` did not run: MCP server `{server}` is still starting after {} s",
+                most.as_secs_f64()
+            )),
         }
     }
 
@@ -217,6 +282,30 @@ impl Gateway {
             }
         }
     }
+}
+
+/// Whether a tool of this name could be the server's.
+fn owns(server: &str, name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let prefix: String = server
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect();
+    let rest = name.trim().strip_prefix(&*prefix);
+    !prefix.is_empty() && rest.is_some_and(|rest| rest.starts_with('_'))
+}
+
+/// The name within the arguments of the call tool, some of which come as a text.
+fn inner_name(outer: &RawValue) -> Option<String> {
+    match serde_json::from_str::<String>(outer.get()) {
+        Ok(text) => wire::text(&text, "name"),
+        Err(_) => wire::text(outer.get(), "name"),
+    }
+}
+
+/// Why a held back tool did not run.
+pub(super) fn unapproved(server: &str, error: &McpError) -> String {
+    format!("{error}. It is held back until a person approves it with `--approve {server}`")
 }
 
 /// Whether a client may hold the tool to a schema of its result.

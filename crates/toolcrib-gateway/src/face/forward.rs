@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use toolcrib_core::Str;
 use toolcrib_mcp::{McpError, RequestContext, RpcError};
 
-use super::call::as_headers_say;
+use super::call::{as_headers_say, refusal, unapproved};
 use super::{Answer, Cx};
 use crate::client::{Client, lock};
 use crate::gateway::Gateway;
@@ -57,17 +57,24 @@ impl Gateway {
         method: &str,
         params: &str,
     ) -> Answer {
-        if method == "tools/call" {
+        let mut expects = None;
+        if method == "tools/call"
+            && let Some(name) = wire::text(params, "name")
+        {
             let catalog = cx.backend.catalog(&self.options);
-            if let Some(name) = wire::text(params, "name")
-                && let Some(offered) = catalog.find(&name)
-            {
+            let manifest = cx.backend.manifest(server);
+            let known = manifest.is_some_and(|manifest| manifest.tool(&name).is_some());
+            if let Some(offered) = catalog.find(&name) {
+                expects = self.expected(offered);
                 let arguments = wire::get(params, "arguments").map_or("{}", RawValue::get);
                 as_headers_say(cx, offered, arguments)?;
                 match self.permitted(cx, offered, params).await? {
                     super::ask::Leave::Go => {}
                     super::ask::Leave::Answer(answer) => return Ok(Some(answer)),
                 }
+            } else if known || self.options.hold_changed {
+                // Held back, denied or left out; or nobody knows what it is.
+                return Err(super::bad(format!("`{name}` is not offered here")));
             }
         }
         match method {
@@ -81,8 +88,14 @@ impl Gateway {
             }
             _ => {}
         }
-        match self.forward(cx, server, method, params, false).await {
+        match self
+            .forward(cx, server, method, params, false, expects)
+            .await
+        {
             Ok(result) => Ok(Some(result)),
+            Err(Failure::Way(error @ McpError::ToolChanged { .. })) => {
+                Ok(Some(refusal(&unapproved(server, &error))))
+            }
             Err(failure) => failure.into_answer(),
         }
     }
@@ -95,6 +108,7 @@ impl Gateway {
         method: &str,
         params: &str,
         repeatable: bool,
+        expects: Option<Str>,
     ) -> Result<Box<RawValue>, Failure> {
         if let Some(state) = wire::text(params, "requestState").filter(|s| s.starts_with(HELD)) {
             let running = self.take_up(&state, params).map_err(Failure::Server)?;
@@ -116,6 +130,7 @@ impl Gateway {
             repeatable,
             capabilities: Some(cx.capabilities.clone()),
             tag: Some(tag),
+            expects,
             ..RequestContext::default()
         };
         if let Some(token) = cx.progress.clone() {

@@ -108,7 +108,7 @@ impl Gateway {
                 manifest.is_some_and(|m| wire::get(m.capabilities.get(), "logging").is_some());
             if runs && logs {
                 let _ = self
-                    .forward(cx, &status.name, "logging/setLevel", params, true)
+                    .forward(cx, &status.name, "logging/setLevel", params, true, None)
                     .await;
             }
         }
@@ -116,7 +116,7 @@ impl Gateway {
     }
 
     async fn send(self: &Arc<Self>, cx: &Cx, server: &Str, method: &str, params: &str) -> Answer {
-        match self.forward(cx, server, method, params, true).await {
+        match self.forward(cx, server, method, params, true, None).await {
             Ok(result) => Ok(Some(result)),
             Err(failure) => failure.into_answer(),
         }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolcrib_core::Str;
-
+use super::redact::Redact;
 use super::{ConfigError, ServerConfig, Transport};
 
 /// A configuration with its variables put in, for one start.
@@ -26,46 +25,15 @@ pub(crate) enum ResolvedTransport {
     },
 }
 
-/// Values of an entry that must not be seen in a log or an error.
-#[derive(Clone, Default)]
-pub(crate) struct Redact(Vec<Str>);
-
-/// Shorter values hide nothing worth hiding and would blank out innocent text.
-const SHORTEST_SECRET: usize = 6;
-
-impl Redact {
-    /// The text without the values.
-    pub(crate) fn apply(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in &self.0 {
-            if text.contains(&**secret) {
-                text = text.replace(&**secret, "[redacted]");
-            }
-        }
-        text
-    }
-
-    fn add(&mut self, value: &str) {
-        if value.len() >= SHORTEST_SECRET {
-            self.0.push(value.into());
-        }
-        // `Bearer TOKEN`: the token alone is as secret.
-        if let Some((_, token)) = value.split_once(' ')
-            && token.len() >= SHORTEST_SECRET
-        {
-            self.0.push(token.into());
-        }
-        // A secret that holds another one goes first.
-        self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    }
-}
-
 impl ServerConfig {
     /// Puts the environment's values in.
     ///
     /// # Errors
     /// [`ConfigError`] naming the key whose variable is not set.
     pub(crate) fn resolve(&self) -> Result<Resolved, ConfigError> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
         let mut redact = Redact::default();
         let at = |key: &str, text: &str| -> Result<String, ConfigError> {
             self.expand(text)

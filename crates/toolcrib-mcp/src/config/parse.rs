@@ -39,6 +39,19 @@ pub fn servers_from_json(
     file: &Path,
     bare: bool,
 ) -> Result<Vec<ServerConfig>, ConfigError> {
+    sound(entries_from_json(text, file, bare)?)
+}
+
+/// Like [`servers_from_json`], but an entry that cannot be used becomes a server
+/// whose start fails with the reason.
+///
+/// # Errors
+/// [`ConfigError`] when the file as a whole cannot be read.
+pub fn entries_from_json(
+    text: &str,
+    file: &Path,
+    bare: bool,
+) -> Result<Vec<ServerConfig>, ConfigError> {
     let fail = |key: &str, problem: String| ConfigError {
         file: Some(file.to_path_buf()),
         key: key.to_owned(),
@@ -74,6 +87,15 @@ pub fn servers_from_json(
 /// # Errors
 /// [`ConfigError`] naming `file` and the key.
 pub fn servers_from_toml(text: &str, file: &Path) -> Result<Vec<ServerConfig>, ConfigError> {
+    sound(entries_from_toml(text, file)?)
+}
+
+/// Like [`servers_from_toml`], but an entry that cannot be used becomes a server
+/// whose start fails with the reason.
+///
+/// # Errors
+/// [`ConfigError`] when the file as a whole cannot be read.
+pub fn entries_from_toml(text: &str, file: &Path) -> Result<Vec<ServerConfig>, ConfigError> {
     let fail = |key: &str, problem: String| ConfigError {
         file: Some(file.to_path_buf()),
         key: key.to_owned(),
@@ -93,6 +115,14 @@ pub fn servers_from_toml(text: &str, file: &Path) -> Result<Vec<ServerConfig>, C
         return Err(fail("mcp.servers", "must be a table of servers".to_owned()));
     };
     read(servers, "mcp.servers", file, true)
+}
+
+/// The servers, if all of them can be used.
+fn sound(servers: Vec<ServerConfig>) -> Result<Vec<ServerConfig>, ConfigError> {
+    match servers.iter().find_map(|server| server.broken.clone()) {
+        Some(error) => Err(error),
+        None => Ok(servers),
+    }
 }
 
 /// What is wrong with TOML text, and on which line.
@@ -118,7 +148,16 @@ fn read(
                 file,
                 entry,
             };
-            entry.server(name, strict)
+            if name.trim().is_empty() {
+                return entry.fail("", "a server needs a name");
+            }
+            Ok(entry.server(name, strict).unwrap_or_else(|error| {
+                let mut server = ServerConfig::stdio(name.as_str(), "", [""; 0]);
+                server.file = Some(file.to_path_buf());
+                server.disabled = entry.entry.get("disabled") == Some(&Value::Bool(true));
+                server.broken = Some(error);
+                server
+            }))
         })
         .collect::<Result<_, _>>()?;
     out.sort_by(|a, b| a.name.cmp(&b.name));
@@ -145,9 +184,6 @@ impl Entry<'_> {
     }
 
     fn server(&self, name: &str, strict: bool) -> Result<ServerConfig, ConfigError> {
-        if name.trim().is_empty() {
-            return self.fail("", "a server needs a name");
-        }
         let Some(entry) = self.entry.as_object() else {
             return self.fail("", "must be an object with `command` or `url`");
         };

@@ -56,6 +56,17 @@ fn errors_name_file_and_key() {
 }
 
 #[test]
+fn a_bad_value_is_its_own_servers_affair() {
+    let text = "[mcp.servers.a]\ncommand = 'x'\nstart_timeout = 'abc'\n[mcp.servers.b]\ncommand = 'y'\n[mcp.servers.c]\nurl = 'ftp://x'\n";
+    let servers = entries_from_toml(text, Path::new("c.toml")).unwrap();
+    let failed = |at: usize| servers[at].resolve().err().map(|error| error.to_string());
+    insta::assert_snapshot!(failed(0).unwrap(), @r#"c.toml: `mcp.servers.a.start_timeout`: must be a time such as "90s" or "5m""#);
+    assert_eq!(failed(1), None);
+    insta::assert_snapshot!(failed(2).unwrap(), @"c.toml: `mcp.servers.c.url`: must begin with http:// or https://");
+    assert!(entries_from_toml("[mcp.servers.a", Path::new("c.toml")).is_err());
+}
+
+#[test]
 fn toml_means_the_same_as_json() {
     let mut from_toml = servers_from_toml(
         "model = 'x'\n[mcp.servers.a]\ncommand = 'x'\nargs = ['1']\nidle_stop = 0\ncall_timeout = '1.5m'\n[mcp.servers.a.env]\nK = 'v'\n",

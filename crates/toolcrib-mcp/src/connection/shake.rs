@@ -268,7 +268,7 @@ pub(super) async fn initialize(
     };
     let broke = |reason: String| McpError::Protocol {
         server: peer.server.clone(),
-        reason,
+        reason: peer.redact.apply(&reason),
     };
     let version = raw::text(result.get(), "protocolVersion")
         .ok_or_else(|| broke("its handshake names no protocol revision".to_owned()))?;

@@ -16,7 +16,7 @@ use crate::connection::{Connection, Listener};
 use crate::context::RequestContext;
 use crate::manifest::{self, Manifest};
 use crate::peer::Heard;
-use crate::{McpError, Noise, ServerConfig};
+use crate::{McpError, Noise, ServerConfig, raw};
 
 /// The longest rest after failures.
 const LONGEST_REST: Duration = Duration::from_secs(60);
@@ -344,7 +344,12 @@ impl Server {
         Arc::new(move |heard| {
             let Some(server) = me.upgrade() else { return };
             match heard {
-                Heard::ListChanged => server.refresh_soon(SETTLE),
+                Heard::ListChanged => {
+                    if let Some(connection) = &server.life().connection {
+                        connection.listed.store(false, Ordering::Release);
+                    }
+                    server.refresh_soon(SETTLE);
+                }
                 Heard::Notification { method, params } => {
                     server.tell(FleetEvent::Notification {
                         server: server.config.name.clone(),
@@ -411,9 +416,43 @@ impl Server {
 
     async fn fetch(&self, connection: &Connection) -> Result<Arc<Manifest>, McpError> {
         let _one = self.refreshing.lock().await;
+        self.fetch_alone(connection).await
+    }
+
+    /// Whether the tool is what the caller takes it for, as of the last change that
+    /// the server told of.
+    async fn compare(
+        &self,
+        connection: &Connection,
+        params: Option<&RawValue>,
+        expected: &str,
+    ) -> Result<(), McpError> {
+        let listed = {
+            let _one = self.refreshing.lock().await;
+            match self.manifest() {
+                Some(manifest) if connection.listed.load(Ordering::Acquire) => manifest,
+                _ => self.fetch_alone(connection).await?,
+            }
+        };
+        let tool = params.and_then(|params| raw::text(params.get(), "name"));
+        let tool = tool.unwrap_or_default();
+        match listed.tool(&tool) {
+            Some(found) if found.fingerprint == expected => Ok(()),
+            _ => Err(McpError::ToolChanged {
+                server: self.config.name.clone(),
+                tool,
+            }),
+        }
+    }
+
+    /// For one at a time: the last list that was asked for is the one that is kept.
+    async fn fetch_alone(&self, connection: &Connection) -> Result<Arc<Manifest>, McpError> {
+        // Before the list, so that a change told meanwhile counts.
+        connection.listed.store(true, Ordering::Release);
         let parts = match manifest::list(connection).await {
             Ok(parts) => parts,
             Err(error) => {
+                connection.listed.store(false, Ordering::Release);
                 // One that was stopped meanwhile has not failed; one that ended by
                 // itself is noted where its end is.
                 if !connection.is_closed() {
@@ -500,6 +539,14 @@ impl Server {
         };
         if first {
             self.tell_state();
+        }
+        if let Some(expected) = &cx.expects
+            && method == "tools/call"
+        {
+            tokio::select! {
+                same = self.compare(&connection, params, expected) => same?,
+                () = cx.cancel.cancelled() => return Err(McpError::Cancelled),
+            }
         }
         connection.request(method, params, cx).await
     }

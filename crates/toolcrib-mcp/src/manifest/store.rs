@@ -3,6 +3,7 @@
 //! They make tools searchable before anything runs. A file that cannot be read is
 //! the same as none: it is made anew at the next start.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,8 +13,8 @@ use serde_json::value::RawValue;
 
 use super::{Freshness, Manifest, Parts};
 
-/// Moves when the layout changes.
-const VERSION: u32 = 1;
+/// Moves when the layout changes, or what may stand in it.
+const VERSION: u32 = 2;
 /// Larger files are not read.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
@@ -132,7 +133,16 @@ fn write(path: &Path, file: &File) -> std::io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let next = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
-    std::fs::write(&next, serde_json::to_vec(file)?)
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // One that is left from a process of the same number.
+    let _ = std::fs::remove_file(&next);
+    let bytes = serde_json::to_vec(file)?;
+    options
+        .open(&next)
+        .and_then(|mut file| file.write_all(&bytes))
         .and_then(|()| std::fs::rename(&next, path))
         .inspect_err(|_| {
             let _ = std::fs::remove_file(&next);

@@ -55,6 +55,69 @@ fn m20_bad_servers_cost_the_others_nothing_and_are_named() {
 }
 
 #[test]
+fn a_call_of_a_tool_not_yet_listed_waits_for_its_server_or_says_what_it_lacks() {
+    let world = World::empty();
+    let slow = FakeMcp::new().with("start_ms", 1_500);
+    let servers = [
+        ("dead", json!({"command": "/nowhere/dead"})),
+        ("slow", entry(&slow)),
+    ];
+    let mut gate = Gate::start(&world, &servers, &[]);
+    let answer = gate.call("slow__echo", json!({"text": "hi"}));
+    assert_eq!(text(&answer), "hi", "{answer}");
+    let answer = text(&gate.call("dead__echo", json!({})));
+    assert!(answer.contains("/nowhere/dead"), "{answer}");
+    let answer = text(&gate.call("slow__nothing", json!({})));
+    assert!(answer.contains("there is no tool"), "{answer}");
+}
+
+#[test]
+fn secrets_of_a_servers_entry_are_in_nothing_that_it_says() {
+    let world = World::empty();
+    let secret = "sesame-8f2a61";
+    let tools = json!([super::kit::tool(
+        "echo",
+        &format!("Echoes {secret}."),
+        json!({})
+    )]);
+    let mut fake = entry(
+        &FakeMcp::new()
+            .with("instructions", format!("Use {secret}."))
+            .with("tools", tools),
+    );
+    fake["env"]["KEY"] = secret.into();
+    let mut refusing = entry(&FakeMcp::new().with("list_error", -32603));
+    refusing["env"]["KEY"] = "fetch failed".into();
+    let mut gate = Gate::start(&world, &[("f", fake), ("refusing", refusing)], &[]);
+    gate.until_found("select:f__echo", "Echoes [redacted].");
+    let refused = text(&gate.call("refusing__echo", json!({})));
+    assert!(refused.contains("[redacted] (code -32603)"), "{refused}");
+    let status = gate.ok("resources/read", json!({"uri": "toolcrib://status"}));
+    assert!(!status.to_string().contains("fetch failed"), "{status}");
+    let said = gate.ok(
+        "resources/read",
+        json!({"uri": "toolcrib://instructions/f"}),
+    );
+    assert!(said.to_string().contains("Use [redacted]."), "{said}");
+    let kept = std::fs::read_dir(world.home().join(".cache/toolcrib/mcp")).unwrap();
+    let mut count = 0;
+    for file in kept
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.is_file())
+    {
+        count += 1;
+        assert!(!std::fs::read_to_string(&file).unwrap().contains(secret));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+    assert_eq!(count, 1);
+}
+
+#[test]
 fn a_server_that_dies_in_a_call_says_so_and_works_again() {
     let world = World::empty();
     let mut gate = Gate::start(&world, &[("f", entry(&FakeMcp::new()))], &[]);

@@ -43,7 +43,7 @@ pub(crate) fn remember(world: &World, name: &str, entry: &Value, manifest: Value
     let text = json!({"mcpServers": {name: entry}}).to_string();
     let servers = servers_from_json(&text, "x.json".as_ref(), false).unwrap();
     let mut file = json!({
-        "version": 1, "fetched": 4_000_000_000u64, "protocol_version": "2025-11-25",
+        "version": 2, "fetched": 4_000_000_000u64, "protocol_version": "2025-11-25",
         "server_info": {"name": name, "version": "1"}, "instructions": null,
         "capabilities": {"tools": {}}, "ttl_ms": 0, "public": false, "skip_probe": false,
         "problems": [], "tools": [], "prompts": [], "resources": [], "resource_templates": [],

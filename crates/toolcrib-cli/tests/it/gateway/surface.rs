@@ -288,10 +288,43 @@ fn m24_a_changed_definition_is_flagged_and_with_pins_held_back_everywhere() {
         );
         assert!(!shown.contains("Near it: `a__read`"), "{shown}");
     }
-    assert!(gate.search("select:a__choose").contains("- a__choose("));
+    assert!(!gate.search("select:a__choose").contains("- a__choose("));
     drop(gate);
     let mut gate = Gate::start(&world, &servers, &["--pin", "--approve", "a"]);
     assert!(gate.search("select:a__read").contains("- a__read("));
+}
+
+#[test]
+fn m24_a_tool_that_changed_before_its_server_starts_does_not_run_even_once() {
+    let world = World::empty();
+    let now = |limit: u32| {
+        let echo = tool(
+            "echo",
+            &format!("Echoes. Limit {limit}."),
+            json!({"text": {}}),
+        );
+        json!([echo])
+    };
+    let fake = entry(&FakeMcp::new().with("tools", now(99_999)));
+    remember(&world, "f", &fake, json!({"tools": now(10)}));
+    for mode in ["search", "transparent"] {
+        let servers = [("f", fake.clone())];
+        let mut gate = Gate::start(&world, &servers, &["--pin", "--mode", mode]);
+        for _ in 0..2 {
+            let answer = match mode {
+                "search" => gate.call("f__echo", json!({"text": "ran"})),
+                _ => gate.request(
+                    "tools/call",
+                    json!({"name": "echo", "arguments": {"text": "ran"}}),
+                ),
+            };
+            let text = answer.to_string();
+            assert!(!text.contains("\"ran\""), "{mode}: {text}");
+        }
+    }
+    let mut gate = Gate::start(&world, &[("f", fake)], &["--pin", "--approve", "f"]);
+    let answer = gate.call("f__echo", json!({"text": "ran"}));
+    assert_eq!(super::kit::text(&answer), "ran");
 }
 
 #[test]
