@@ -2,7 +2,7 @@
 //! the command line allows.
 //!
 //! Without a terminal nothing is waited for. A yes for always counts for one tool as
-//! it is described now, in one repository: a tool that changed is asked about again.
+//! it is described now, with the command that was shown, in one repository: a tool that changed is asked about again.
 
 mod remembered;
 mod show;
@@ -74,7 +74,7 @@ struct Terminal {
 impl Approver for Terminal {
     fn decide<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Decision> {
         Box::pin(async move {
-            if self.policy.allows(&question.spec) || self.remembered.has(&question.spec) {
+            if self.policy.allows(&question.spec) || self.remembered.has(question) {
                 return Decision::Once;
             }
             say(&asked(question));
@@ -87,7 +87,7 @@ impl Approver for Terminal {
                     continue;
                 };
                 if decision == Decision::Always
-                    && let Err(error) = self.remembered.add(&question.spec)
+                    && let Err(error) = self.remembered.add(question)
                 {
                     say(&format!(
                         "toolcrib: {error}; it is allowed for this session"

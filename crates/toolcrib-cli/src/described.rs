@@ -2,12 +2,14 @@
 //!
 //! A command gets the call's arguments as one JSON object on standard input and
 //! answers on standard output; another exit status than 0 is a failure. It runs in
-//! a process group of its own, which is gone when the call is over.
+//! a process group of its own, which is gone when the call is over; what it left running
+//! keeps no call waiting.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use toolcrib_core::{
@@ -127,6 +129,10 @@ impl Tool for Described {
 /// Most bytes of output that are kept; the rest is read and dropped.
 const KEPT: usize = 4 * 1024 * 1024;
 
+/// How long the output may stay open after the program ended, for what it started and
+/// left behind; and once more after that was ended too.
+const LEFT_OPEN: Duration = Duration::from_millis(200);
+
 async fn run(
     program: &str,
     args: &[String],
@@ -153,21 +159,40 @@ async fn run(
             let _ = stdin.write_all(arguments.as_str().as_bytes()).await;
         }
     };
+    let (mut out, mut err) = (Vec::new(), Vec::new());
     let work = async {
-        let ((), out, err) = tokio::join!(feed, kept(stdout), kept(stderr));
-        (child.wait().await, out, err)
+        let pipes = async { tokio::join!(feed, keep(stdout, &mut out), keep(stderr, &mut err)) };
+        let mut pipes = std::pin::pin!(pipes);
+        tokio::select! {
+            biased;
+            _ = &mut pipes => {
+                let status = child.wait().await;
+                group.leader_ended();
+                status
+            }
+            status = child.wait() => {
+                group.leader_ended();
+                if tokio::time::timeout(LEFT_OPEN, &mut pipes).await.is_err() {
+                    group.end();
+                    let _ = tokio::time::timeout(LEFT_OPEN, &mut pipes).await;
+                }
+                status
+            }
+        }
     };
-    let (status, out, err) = tokio::select! {
-        done = work => done,
+    let status = tokio::select! {
+        status = work => status,
         () = cx.cancel.cancelled() => {
             return Err(ToolError::new(ToolErrorKind::Cancelled, format!("`{program}` was stopped")));
         }
     };
     drop(group);
     let status = status?;
+    let out = String::from_utf8_lossy(&out);
     if status.success() {
-        return Ok(ToolOutput::text(out));
+        return Ok(ToolOutput::text(out.into_owned()));
     }
+    let err = String::from_utf8_lossy(&err);
     let said = if err.trim().is_empty() { out } else { err };
     Ok(ToolOutput::error(format!(
         "`{program}` ended with {status}: {}",
@@ -175,11 +200,10 @@ async fn run(
     )))
 }
 
-async fn kept(stream: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
+async fn keep(stream: Option<impl tokio::io::AsyncRead + Unpin>, all: &mut Vec<u8>) {
     let Some(mut stream) = stream else {
-        return String::new();
+        return;
     };
-    let mut all = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(n) = stream.read(&mut buffer).await {
         if n == 0 {
@@ -188,16 +212,18 @@ async fn kept(stream: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
         let room = KEPT.saturating_sub(all.len());
         all.extend_from_slice(&buffer[..n.min(room)]);
     }
-    String::from_utf8_lossy(&all).into_owned()
 }
 
-/// Groups that run now.
-static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// Leaders of the groups that run now, and whether each was not waited for yet: until
+/// then nobody else can have its number.
+static RUNNING: Mutex<BTreeMap<u32, bool>> = Mutex::new(BTreeMap::new());
 
 /// Ends all that runs for a tool, for a process that ends without waiting for it.
 pub(crate) fn end_all() {
     let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    running.iter().copied().for_each(end);
+    running
+        .iter()
+        .for_each(|(&leader, &leads)| end(leader, leads));
 }
 
 /// Ends a process group when it goes out of scope, so that no grandchild outlives
@@ -207,27 +233,136 @@ struct Group(Option<u32>);
 impl Group {
     fn of(leader: Option<u32>) -> Group {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        running.extend(leader);
+        running.extend(leader.map(|leader| (leader, true)));
         Group(leader)
+    }
+
+    fn leader_ended(&self) {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.extend(self.0.map(|leader| (leader, false)));
+    }
+
+    fn end(&self) {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(leader) = self.0 {
+            end(leader, running.get(&leader) == Some(&true));
+        }
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
+        self.end();
         if let Some(leader) = self.0 {
             let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
             running.remove(&leader);
-            end(leader);
         }
     }
 }
 
+/// Ends the group and, where the leader `leads` still, what left the group for a session
+/// of its own.
 #[cfg_attr(not(unix), allow(unused_variables))]
-fn end(leader: u32) {
+fn end(leader: u32, leads: bool) {
     #[cfg(unix)]
-    if let Some(leader) = i32::try_from(leader).ok()
-        && let Some(leader) = rustix::process::Pid::from_raw(leader)
     {
-        let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+        let pid = |id: u32| i32::try_from(id).ok().and_then(Pid::from_raw);
+        // Looked up before: those whose parent is gone are nobody's descendants.
+        let away = if leads {
+            descendants(leader)
+        } else {
+            Vec::new()
+        };
+        if let Some(leader) = pid(leader) {
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+        for one in away.into_iter().filter_map(pid) {
+            let _ = kill_process(one, Signal::KILL);
+        }
+    }
+}
+
+/// All that descend from a process, by what the system lists; nothing where it lists none.
+#[cfg(unix)]
+fn descendants(ancestor: u32) -> Vec<u32> {
+    let Ok(listed) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let parents: Vec<(u32, u32)> = listed
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let id = entry.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name before it may hold anything, brackets too.
+            let (_, rest) = stat.rsplit_once(')')?;
+            Some((id, rest.split_whitespace().nth(1)?.parse().ok()?))
+        })
+        .collect();
+    let mut found = vec![ancestor];
+    let mut at = 0;
+    while let Some(&parent) = found.get(at) {
+        let children = parents.iter().filter(|(_, of)| *of == parent);
+        found.extend(children.map(|(id, _)| *id));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    async fn sh(script: &str, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let args = ["-c".to_owned(), script.to_owned()];
+        run("sh", &args, &Arguments::empty(), cx).await
+    }
+
+    /// Whether a process runs; one that ended and was not waited for does not.
+    fn runs(pid: &str) -> bool {
+        std::fs::read_to_string(format!("/proc/{pid}/stat"))
+            .is_ok_and(|stat| !stat.contains(") Z "))
+    }
+
+    async fn ends(pid: &str) -> bool {
+        for _ in 0..200 {
+            if !runs(pid) {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        false
+    }
+
+    #[tokio::test]
+    async fn l11_what_a_command_leaves_running_keeps_no_call_waiting_and_is_ended() {
+        let cx = ToolContext::detached("c");
+        let call = sh("sleep 999 & echo $!", &cx);
+        let output = tokio::time::timeout(Duration::from_secs(30), call).await;
+        let output = output.expect("it does not wait").expect("a result");
+        let said = format!("{output:?}");
+        let pid: String = said.chars().filter(char::is_ascii_digit).collect();
+        assert!(!pid.is_empty() && ends(&pid).await, "{said}");
+    }
+
+    #[tokio::test]
+    async fn l11_what_left_the_group_is_ended_with_the_call() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("pid");
+        let cx = ToolContext::detached("c");
+        let script = format!(
+            "setsid sh -c 'sleep 999 & echo $! > {0}.new; mv {0}.new {0}; wait' & wait",
+            file.display()
+        );
+        let stop = async {
+            while !file.exists() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            cx.cancel.cancel();
+        };
+        let (ended, ()) = tokio::join!(sh(&script, &cx), stop);
+        assert_eq!(ended.unwrap_err().kind, ToolErrorKind::Cancelled);
+        let pid = std::fs::read_to_string(&file).unwrap();
+        assert!(ends(pid.trim()).await, "{pid}");
     }
 }
