@@ -294,19 +294,35 @@ fn relative(root: &Path, path: &Path) -> (Str, bool) {
 }
 
 /// A path as the graph writes it and as every lookup takes it: itself where it is
-/// UTF-8, else with each byte that is none as `\xFF` and each backslash as two, so
-/// that two paths never look the same.
+/// UTF-8 of one line, else with each odd byte as `\xFF` (`\n`, `\r` and `\t` by their
+/// own names) and each backslash as two. Odd are bytes that are no UTF-8, control
+/// characters, and the backtick, which would end a quoted path.
 ///
 /// ```
 /// assert_eq!(toolcrib_graph::path_text("src/a.c".as_ref()), "src/a.c");
+/// assert_eq!(toolcrib_graph::path_text("a\nb.c".as_ref()), "a\\nb.c");
 /// ```
 pub fn path_text(path: &OsStr) -> String {
-    if let Some(text) = path.to_str() {
+    let odd = |c: char| c.is_control() || c == '`';
+    if let Some(text) = path.to_str()
+        && !text.contains(odd)
+    {
         return text.to_string();
     }
     let mut out = String::new();
     for chunk in path.as_encoded_bytes().utf8_chunks() {
-        out.push_str(&chunk.valid().replace('\\', "\\\\"));
+        for c in chunk.valid().chars() {
+            match c {
+                '\\' => out.push_str("\\\\"),
+                '\n' | '\r' | '\t' => out.extend(c.escape_default()),
+                c if odd(c) => {
+                    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                        out.push_str(&format!("\\x{byte:02X}"));
+                    }
+                }
+                c => out.push(c),
+            }
+        }
         for byte in chunk.invalid() {
             out.push_str(&format!("\\x{byte:02X}"));
         }

@@ -112,7 +112,7 @@ fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
         Step::Answer(answer::without_lookups())
     };
     let step = match step {
-        Step::Answer(text) => Step::Answer(answer::without(&text, &faults)),
+        Step::Answer(text) => Step::Answer(answer::held(&text, &faults)),
         look => look,
     };
     let (blocks, finish) = match step {

@@ -136,7 +136,7 @@ fn path_before(text: &str, mark: usize, graph: &CodeGraph) -> Option<(String, us
     let spaced = graph
         .files()
         .iter()
-        .filter(|file| file.path.contains(stops));
+        .filter(|file| file.path.contains(|c| stops(c) || c == ':'));
     if let Some(file) = spaced
         .filter(|file| head.ends_with(&*file.path))
         .max_by_key(|file| file.path.len())

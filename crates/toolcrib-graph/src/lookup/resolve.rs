@@ -5,6 +5,7 @@ use super::index::{ends_in_name, separators_unified, without_number};
 use super::near::NEAR;
 use super::{Lookup, LookupResult};
 use crate::model::{FileId, NodeId};
+use crate::scan::path_text;
 
 /// The most characters of an argument; longer ones are refused, not searched.
 pub(crate) const MAX_ARGUMENT: usize = 1_000;
@@ -151,7 +152,9 @@ impl Lookup {
     /// The file or directory that a path argument names.
     pub(crate) fn place_at(&self, path: &str) -> LookupResult<Place> {
         let inside = self.inside(path)?;
-        if let Some(file) = self.graph.by_path(&inside) {
+        // The bytes themselves are taken too, where a path is printed with escapes.
+        let printed = || self.graph.by_path(&path_text(inside.as_ref()));
+        if let Some(file) = self.graph.by_path(&inside).or_else(printed) {
             return Ok(Place::File(file));
         }
         if inside.is_empty() || !self.files_under(&inside).is_empty() {

@@ -436,6 +436,59 @@ fn g02_paths_that_are_not_utf8_are_read_by_the_spelling_that_is_listed() {
 
 #[cfg(unix)]
 #[test]
+fn g02_an_odd_path_is_printed_in_one_way_that_reads_and_cites_back() {
+    use std::sync::Arc;
+    use toolcrib_graph::{ListFiles, Lookup, ReadSource};
+    let odd = [
+        ("new\nline.py", "new\\nline.py"),
+        ("ta\tb.py", "ta\\tb.py"),
+        ("e\u{1b}[31msc.py", "e\\x1B[31msc.py"),
+        ("ti`ck.py", "ti\\x60ck.py"),
+        ("co:12-3.py", "co:12-3.py"),
+        ("sp ace.py", "sp ace.py"),
+    ];
+    let files: Vec<(&str, String)> = odd
+        .iter()
+        .enumerate()
+        .map(|(i, (path, _))| (*path, format!("def odd{i}():\n    return 1\n")))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(p, t)| (*p, t.as_str())).collect();
+    let dir = tree(&files);
+    let lookup = Lookup::new(Arc::new(load(dir.path()).graph));
+    let listed = lookup.list_files(&ListFiles::default()).unwrap().text;
+    for (i, (raw, printed)) in odd.iter().enumerate() {
+        assert!(listed.contains(&format!("{printed}  ")), "{listed}");
+        for path in [
+            printed.to_string(),
+            format!("{printed}:1-2"),
+            raw.to_string(),
+        ] {
+            let read = ReadSource {
+                path,
+                ..ReadSource::default()
+            };
+            let text = lookup.read_source(&read).unwrap().text;
+            assert!(text.starts_with(&format!("{printed}:1-2 of")), "{text}");
+        }
+        let name = format!("odd{i}");
+        for text in [
+            format!("1. function `{name}`, {printed}:1-2"),
+            format!("`{name}` is in `{printed}:1`."),
+        ] {
+            let check = lookup.check_answer(&text);
+            assert_eq!(check.citations.len(), 1, "{text}");
+            let cited = &check.citations[0];
+            assert_eq!(&cited.cited.place.path, printed);
+            assert!(
+                cited.citation.is_some() && check.unknown.is_empty(),
+                "{check:?}"
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn g02_links_in_circles_and_out_of_the_root_are_never_followed() {
     use std::os::unix::fs::symlink;
     let outside = tree(&[("secret.rb", "def secret; end\n")]);

@@ -121,8 +121,25 @@ pub(super) fn cited(notes: &Notes, name: &str) -> Option<String> {
     Some(format!("`{}` {on}{at}", shown(name)))
 }
 
+/// What is left of an answer without what names any of `faults`; without a place
+/// left it is none.
+pub(super) fn held(text: &str, faults: &[String]) -> String {
+    let left = without(text, faults);
+    let cites = |text: &str| {
+        let words = text.split_whitespace();
+        let mut words = words.map(|word| word.trim_matches(['.', ',', ':', ';', '(', ')']));
+        words.any(|word| Place::read(word).is_some())
+    };
+    if !faults.is_empty() && cites(text) && !cites(&left) {
+        return "Nothing found. What came nearest could not be cited: its places did not hold when \
+                they were checked.\n"
+            .to_owned();
+    }
+    left
+}
+
 /// An answer without the lines and quotations that name any of `faults`.
-pub(super) fn without(text: &str, faults: &[String]) -> String {
+fn without(text: &str, faults: &[String]) -> String {
     if faults.is_empty() {
         return text.to_owned();
     }

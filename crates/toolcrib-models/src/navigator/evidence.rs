@@ -43,11 +43,114 @@ pub(super) fn is_enough(question: &Question, notes: &Notes, found: &[Candidate<'
         .sum();
     let least = LEAST + SHORTER * (LONG - words.max(1.0)).max(0.0);
     let mut meaning = Meaning::new(&question.text);
-    let mut best = found.iter().take(JUDGED);
+    let agent = asks_for_agent(&question.text);
+    let mut best = found
+        .iter()
+        .take(JUDGED)
+        .filter(|candidate| !agent || acts(&candidate.symbol.kind))
+        .filter(|candidate| has_capitals(question, notes, candidate));
     best.any(|candidate| {
         has_all_in_name(question, candidate)
             || of(question, notes, &mut meaning, candidate) >= least
     })
+}
+
+/// Whether a question asks where something is that acts, as a server or a parser
+/// does: no constant, field or line of text is one.
+fn asks_for_agent(text: &str) -> bool {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let is_asked = words.starts_with(&["where".to_owned(), "is".to_owned(), "the".to_owned()]);
+    let acts = |word: &String| {
+        matches!(
+            word.as_str(),
+            "server"
+                | "client"
+                | "parser"
+                | "resolver"
+                | "compiler"
+                | "scheduler"
+                | "renderer"
+                | "serializer"
+                | "listener"
+                | "dispatcher"
+                | "interpreter"
+                | "scanner"
+                | "lexer"
+        )
+    };
+    is_asked && words.len() <= 6 && words.last().is_some_and(acts)
+}
+
+fn acts(kind: &str) -> bool {
+    !matches!(kind, "" | "constant" | "field" | "enum_member" | "variable")
+}
+
+/// Whether a place has each word that the question writes in capitals, as `REST` is,
+/// itself and no longer or other word: in a name, or in capitals or a hump in a text.
+fn has_capitals(question: &Question, notes: &Notes, candidate: &Candidate<'_>) -> bool {
+    let (name, symbol) = (candidate.name, candidate.symbol);
+    let place = symbol.place.as_ref();
+    let path = place.map_or(symbol.text_path.as_str(), |place| &place.path);
+    let named = stems(&format!("{} {path} {}", plain(name), symbol.signature));
+    let mut said = symbol.doc.clone();
+    for line in symbol.texts.values().map(String::as_str) {
+        said.push('\n');
+        said.push_str(line);
+    }
+    for (_, line) in place.into_iter().flat_map(|place| notes.lines_in(place)) {
+        said.push('\n');
+        said.push_str(line);
+    }
+    let words = stems(&said);
+    capitals(&question.text).all(|word| {
+        let Some(term) = terms(question).find(|term| term.word.eq_ignore_ascii_case(word)) else {
+            return true;
+        };
+        let prose = PROSE_TOO.contains(&&*term.word);
+        named.contains(&term.stem)
+            || met_alike(term, &named)
+            || (!prose && words.contains(&term.stem))
+            || stands(&said, word)
+    })
+}
+
+/// Words in capitals that are words of prose in small letters.
+const PROSE_TOO: &[&str] = &["acid", "base", "get", "post", "put", "rest", "soap"];
+
+/// Whether a word in capitals stands in a text, or as one hump of a name there.
+fn stands(text: &str, word: &str) -> bool {
+    let mut hump = word.to_lowercase();
+    if let Some(first) = hump.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let ends = |at: usize| !text[at..].chars().next().is_some_and(char::is_lowercase);
+    let whole = |at: usize| !text[..at].ends_with(char::is_uppercase);
+    let humps = || {
+        let found = text.match_indices(&hump);
+        found
+            .map(|(at, _)| (at, at + hump.len()))
+            .any(|(at, end)| ends(end) && text[..at].ends_with(char::is_alphanumeric))
+    };
+    text.match_indices(word)
+        .any(|(at, _)| whole(at) && ends(at + word.len()))
+        || humps()
+}
+
+fn met_alike(term: &Term, field: &BTreeSet<String>) -> bool {
+    super::words::alike(&term.stem).any(|other| field.contains(other))
+}
+
+/// The words in capitals of a question that is not all in capitals.
+fn capitals(text: &str) -> impl Iterator<Item = &str> {
+    let loud = !text.chars().any(char::is_lowercase);
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(move |word| {
+            !loud && word.len() >= 3 && word.chars().all(|c| c.is_ascii_uppercase())
+        })
 }
 
 /// Whether a name is made of all that tells the question apart, as when it asks for

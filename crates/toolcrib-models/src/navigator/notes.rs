@@ -115,6 +115,8 @@ pub(super) struct Notes {
     pub(super) totals: BTreeMap<String, usize>,
     /// Lines read, by path and number.
     pub(super) lines: BTreeMap<String, BTreeMap<u32, String>>,
+    /// Whether a search for routes left some out.
+    pub(super) routes_left: bool,
     /// By the qualified name asked for.
     pub(super) neighborhoods: BTreeMap<String, Neighborhood>,
     /// By `A -> B` as asked.
@@ -203,7 +205,11 @@ impl Notes {
         }
         let mut last = None;
         let mut nearest = false;
+        let of_routes = argument(arguments, "kind") == "route";
         for line in lines {
+            if of_routes && line.contains(" more; next: ") {
+                self.routes_left = true;
+            }
             if line == "note: nearest names:" {
                 nearest = true;
             } else if nearest {

@@ -61,6 +61,9 @@ fn answers(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool 
     if rank::named(question, best.name) > 0.0 || is_misspelt(question, best) {
         return true;
     }
+    if is_about_absent(question, notes, found) {
+        return false;
+    }
     match question.intent {
         Intent::Where | Intent::What | Intent::How => evidence::is_enough(question, notes, found),
         Intent::File => {
@@ -68,6 +71,35 @@ fn answers(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool 
         }
         Intent::Callers | Intent::Callees | Intent::Way => best.coverage >= LEAST_COVERAGE,
     }
+}
+
+/// The names with humps that prose may write too, as it does `MongoDB`, each with
+/// the one word that they are searched as.
+pub(super) fn whole_names(question: &Question) -> impl Iterator<Item = (&str, String)> {
+    let names = question.names.iter().map(String::as_str);
+    let plain = names.filter(|name| name.chars().all(char::is_alphanumeric));
+    plain.map(|name| (name, name.to_lowercase()))
+}
+
+/// Whether all names that a question writes are of things that are not here:
+/// no text has one whole, and no symbol's name, path or words are made of it.
+fn is_about_absent(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> bool {
+    let has = |word: &str| {
+        let squashed = |text: &str| {
+            let letters = text.chars().filter(|c| c.is_alphanumeric());
+            let lower: String = letters.flat_map(char::to_lowercase).collect();
+            lower.contains(word)
+        };
+        found.iter().any(|c| {
+            let path = c.symbol.place.as_ref().map_or("", |place| &place.path);
+            let said = [c.name, path, &c.symbol.doc, &c.symbol.signature];
+            said.into_iter().any(squashed) || c.symbol.texts.values().any(|text| squashed(text))
+        })
+    };
+    let count = whole_names(question).count();
+    count > 0
+        && count == question.names.len()
+        && whole_names(question).all(|(_, word)| notes.totals.get(&word) == Some(&0) && !has(&word))
 }
 
 /// Whether a symbol's name is one of the question's but for a few letters.

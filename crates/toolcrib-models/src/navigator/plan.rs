@@ -11,7 +11,7 @@ use super::notes::Notes;
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
 use super::words::{alike, prefix};
-use super::{files, routes, ways};
+use super::{files, nothing, routes, ways};
 
 /// One lookup to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -245,6 +245,8 @@ fn searches(question: &Question) -> Vec<Look> {
     }
     looks.dedup();
     looks.truncate(MAX_SEARCHES);
+    // As one word, which nothing that only has a part of it answers to.
+    looks.extend(nothing::whole_names(question).map(|(_, word)| search(word, 5)));
     looks
 }
 
@@ -280,6 +282,7 @@ fn read(candidate: &Candidate<'_>) -> Option<Look> {
 
 fn neighbors(question: &Question, name: &str) -> Look {
     let direction = match question.intent {
+        _ if question.both => "both",
         Intent::Callers | Intent::Where => "incoming",
         Intent::Callees => "outgoing",
         Intent::What | Intent::How | Intent::File | Intent::Way => "both",

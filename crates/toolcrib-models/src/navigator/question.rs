@@ -56,6 +56,8 @@ pub(super) struct Question {
     pub(super) ends: Option<(String, String)>,
     /// What it says of a route whose handler is asked for.
     pub(super) route: Option<routes::Asked>,
+    /// Whether it asks for what the subject calls as well as for its callers.
+    pub(super) both: bool,
     /// Whether it asks for what implements, extends or overrides something.
     pub(super) inherits: bool,
     /// Whether it asks where something is decided.
@@ -107,7 +109,8 @@ impl Question {
             None => intent(&text),
         };
         Question {
-            subject: subject(&text, intent),
+            subject: subject(asked_first(&text), intent),
+            both: intent == Intent::Callers && asked_first(&text) != text,
             route: routes::asked(&text),
             inherits: intent == Intent::Callers && inherits(&text),
             decides: decides(&text),
@@ -208,6 +211,21 @@ fn end(phrase: &str, names: &[String]) -> Option<(String, bool)> {
     }
 }
 
+/// A question without its second half, as in `who calls X and what does it call?`.
+fn asked_first(text: &str) -> &str {
+    const SECOND: &[&str] = &[
+        " and what does it call",
+        " and what does it use",
+        " and what it calls",
+        " and what it uses",
+        " and what are its callees",
+        " and its callees",
+    ];
+    let lower = text.to_ascii_lowercase();
+    let at = SECOND.iter().filter_map(|second| lower.find(second)).min();
+    at.map_or(text, |at| &text[..at])
+}
+
 /// The one word after what asks, when there is but one.
 fn subject(text: &str, intent: Intent) -> Option<String> {
     const BEFORE: &[&str] = &[
@@ -230,8 +248,25 @@ fn subject(text: &str, intent: Intent) -> Option<String> {
         "override",
     ];
     const BESIDE: &[&str] = &[
-        "the", "a", "an", "of", "do", "mean", "for", "function", "method", "class", "type",
-        "struct", "called", "used", "good",
+        "the",
+        "a",
+        "an",
+        "of",
+        "do",
+        "mean",
+        "for",
+        "function",
+        "method",
+        "class",
+        "type",
+        "struct",
+        "called",
+        "used",
+        "good",
+        "interface",
+        "trait",
+        "enum",
+        "object",
     ];
     if !matches!(intent, Intent::Callers | Intent::Callees | Intent::What) {
         return None;
@@ -427,6 +462,11 @@ mod tests {
         );
         assert_eq!(ends("How does a task retry itself?"), None);
         let subject = |text| Question::read(text).subject;
+        let twofold = Question::read("Who calls grow and what does it call?");
+        assert!(twofold.both && twofold.intent == Intent::Callers);
+        assert_eq!(twofold.subject.as_deref(), Some("grow"));
+        let typed = Question::read("What is the Querier interface?").subject;
+        assert_eq!(typed.as_deref(), Some("Querier"));
         assert_eq!(subject("Who calls grow?").as_deref(), Some("grow"));
         assert_eq!(subject("What is a Context?").as_deref(), Some("Context"));
         assert_eq!(subject("What is a prepared request?"), None);

@@ -67,6 +67,7 @@ pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candi
         .filter(|candidate| candidate.score > 0.0)
         .collect();
     lift(notes, &mut found);
+    types_first(question, &mut found);
     found.sort_by(|a, b| {
         let by_score = b.score.total_cmp(&a.score);
         let by_name = by_score.then_with(|| plain(a.name).cmp(plain(b.name)));
@@ -97,6 +98,33 @@ pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candi
             .sort_by_key(|(name, twin)| (home(twin), *name));
     }
     kept
+}
+
+/// What something is, its type says before the functions of the same name do.
+fn types_first(question: &Question, found: &mut [Candidate<'_>]) {
+    let Some(subject) = question.subject.as_deref() else {
+        return;
+    };
+    if question.intent != Intent::What {
+        return;
+    }
+    let same = |c: &&mut Candidate<'_>| bare(c.name).eq_ignore_ascii_case(subject);
+    let most = found
+        .iter_mut()
+        .filter(same)
+        .map(|c| c.score)
+        .fold(0.0, f64::max);
+    for candidate in found.iter_mut().filter(same) {
+        let path = candidate.symbol.place.as_ref().map_or("", |p| &p.path);
+        let own = path_prior(question, path, "") > 0.5;
+        let is_type = matches!(
+            &*candidate.symbol.kind,
+            "struct" | "class" | "enum" | "interface" | "type_alias"
+        );
+        if own && is_type && bare(candidate.name) != owner(candidate.name) {
+            candidate.score += most;
+        }
+    }
 }
 
 impl<'n> Candidate<'n> {

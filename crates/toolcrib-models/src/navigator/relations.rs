@@ -12,6 +12,16 @@ const LISTED: usize = 60;
 
 /// Lists all relations of the subjects, the product's own before those of tests.
 pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
+    if question.both {
+        let half = |intent| Question {
+            both: false,
+            intent,
+            ..question.clone()
+        };
+        return [Intent::Callers, Intent::Callees]
+            .map(|intent| write(&half(intent), notes, found))
+            .concat();
+    }
     let incoming = question.intent == Intent::Callers;
     let mut text = String::new();
     let subjects = subjects(question, found);

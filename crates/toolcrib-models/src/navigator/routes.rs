@@ -29,6 +29,8 @@ pub(super) struct Asked {
     method: Option<String>,
     /// As written, with its slash.
     path: Option<String>,
+    /// Whether all routes are asked for, or all of one part.
+    all: bool,
 }
 
 const METHODS: [&str; 9] = [
@@ -56,7 +58,39 @@ const HANDLES: &[&str] = &[
     "serves",
     "view",
 ];
-const ROUTES: &[&str] = &["endpoint", "endpoints", "route", "routes", "url"];
+const ROUTES: &[&str] = &["endpoint", "endpoints", "route", "routes", "url", "urls"];
+/// Words of a question for all routes that tell none of them apart.
+const LISTS: &[&str] = &[
+    "api",
+    "app",
+    "application",
+    "available",
+    "code",
+    "declare",
+    "define",
+    "exist",
+    "expose",
+    "give",
+    "list",
+    "many",
+    "name",
+    "offer",
+    "program",
+    "project",
+    "provide",
+    "regist",
+    "registered",
+    "repo",
+    "repository",
+    "server",
+    "service",
+    "show",
+    "support",
+    "supported",
+    "web",
+];
+/// Routes listed when all are asked for; more are counted.
+const LISTED: usize = 30;
 
 /// What a text asks of routes; `None` when it does not ask for a handler.
 pub(super) fn asked(text: &str) -> Option<Asked> {
@@ -74,6 +108,10 @@ pub(super) fn asked(text: &str) -> Option<Asked> {
         handles |= HANDLES.contains(&word);
         routes |= ROUTES.contains(&word);
     });
+    if asked.path.is_none() && asks_for_all(text) {
+        asked.all = true;
+        return Some(asked);
+    }
     let wanted = match (&asked.method, &asked.path) {
         (Some(_), Some(_)) => true,
         (None, Some(path)) => (handles || routes) && path.len() > 1,
@@ -83,6 +121,66 @@ pub(super) fn asked(text: &str) -> Option<Asked> {
         }
     };
     wanted.then_some(asked)
+}
+
+/// Whether a text asks which routes there are.
+fn asks_for_all(text: &str) -> bool {
+    let mut words: Vec<String> = Vec::new();
+    each_word(text, |word| words.push(word.to_owned()));
+    let opens = words.first().is_some_and(|first| {
+        matches!(
+            &**first,
+            "what" | "which" | "list" | "show" | "enumerate" | "how" | "all"
+        )
+    });
+    let plural = |word: &String| matches!(&**word, "routes" | "endpoints" | "urls");
+    let Some(at) = words.iter().position(plural).filter(|_| opens) else {
+        return false;
+    };
+    let between = &words[1..at.max(1)];
+    let small = |word: &String| {
+        matches!(
+            &**word,
+            "all"
+                | "the"
+                | "are"
+                | "its"
+                | "every"
+                | "me"
+                | "http"
+                | "rest"
+                | "api"
+                | "web"
+                | "url"
+                | "of"
+                | "many"
+                | "get"
+                | "post"
+                | "put"
+                | "patch"
+                | "delete"
+                | "different"
+        )
+    };
+    // How many there are is asked, how they come about is not; nor what they are.
+    let counted = words[0] != "how" || words.get(1).is_some_and(|word| word == "many");
+    let defined = words[0] == "what" && between.len() == 1 && between[0] == "are";
+    let used = words
+        .iter()
+        .any(|word| matches!(&**word, "call" | "calls" | "use" | "uses"));
+    counted && !defined && !used && between.iter().all(small)
+}
+
+/// The words that tell the routes of one part from the others, when all are asked for.
+fn part(question: &Question) -> impl Iterator<Item = &Term> {
+    telling(question).filter(|term| !LISTS.contains(&&*term.word) && !LISTS.contains(&&*term.stem))
+}
+
+/// Whether a route's own words, or those of where it is declared, are of that part.
+fn in_part(question: &Question, route: &Route<'_>) -> bool {
+    let path = route.symbol.place.as_ref().map_or("", |place| &place.path);
+    let said = format!("{path} {}", route.name).to_lowercase();
+    part(question).all(|term| said.contains(prefix(&term.stem)))
 }
 
 /// The words of a question that tell one route from another.
@@ -105,6 +203,13 @@ pub(super) fn looks(question: &Question, notes: &Notes) -> Vec<Look> {
     };
     if notes.rounds == 0 {
         let mut queries: Vec<String> = asked.path.iter().cloned().collect();
+        if asked.all {
+            let words: Vec<&str> = part(question).map(|term| prefix(&term.stem)).collect();
+            queries.push(match words.as_slice() {
+                [] => "/".to_owned(),
+                words => words.concat(),
+            });
+        }
         queries.extend(telling(question).map(|term| prefix(&term.stem).to_owned()));
         queries.dedup();
         return queries
@@ -117,12 +222,15 @@ pub(super) fn looks(question: &Question, notes: &Notes) -> Vec<Look> {
     }
     let routes = matching(question, asked, notes);
     let mut looks: Vec<Look> = Vec::new();
-    for route in &routes {
+    for route in routes.iter().take(LISTED) {
         looks.push(Look {
             tool: "symbol_neighbors",
             arguments: json!({ "name": route.name, "direction": "outgoing", "kinds": ["routes_to"] }),
         });
         let handled = handlers(notes, route.name).filter_map(|edge| edge.other.as_ref());
+        if asked.all {
+            continue;
+        }
         let declared = route.symbol.place.as_ref();
         let answered = notes.neighborhoods.contains_key(route.name);
         let none = answered && handlers(notes, route.name).next().is_none();
@@ -179,6 +287,17 @@ fn matching<'n>(question: &Question, asked: &Asked, notes: &'n Notes) -> Vec<Rou
         let by_fit = b.fits.total_cmp(&a.fits);
         by_fit.then_with(|| a.name.cmp(b.name))
     });
+    if asked.all {
+        let place = |route: &Route<'n>| route.symbol.place.clone();
+        routes.sort_by(|a, b| {
+            let by_fit = b.fits.total_cmp(&a.fits);
+            by_fit.then_with(|| place(a).cmp(&place(b)))
+        });
+        // Those of the product's own sources, where it has any.
+        let best = routes.first().map_or(0.0, |route| route.fits);
+        routes.retain(|route| route.fits >= best - 1e-9);
+        return routes;
+    }
     let best = routes.first().map_or(0.0, |route| route.fits);
     routes.retain(|route| route.fits >= best - 1e-9);
     routes.truncate(TOP);
@@ -191,6 +310,11 @@ fn fits(question: &Question, asked: &Asked, route: &Route<'_>) -> f64 {
         && route.method != "ANY"
     {
         return 0.0;
+    }
+    if asked.all {
+        let path = route.symbol.place.as_ref().map_or("", |place| &place.path);
+        let own = rank::path_prior(question, path, "");
+        return if in_part(question, route) { own } else { 0.0 };
     }
     // A route of that very method is meant before one of all methods.
     let exact = asked.method.as_deref() == Some(route.method);
@@ -256,9 +380,13 @@ fn handlers<'n>(notes: &'n Notes, route: &str) -> impl Iterator<Item = &'n Edge>
 
 /// The routes and what answers each; `None` when none fits.
 pub(super) fn write(question: &Question, notes: &Notes) -> Option<String> {
-    let routes = matching(question, question.route.as_ref()?, notes);
+    let asked = question.route.as_ref()?;
+    let routes = matching(question, asked, notes);
     if routes.is_empty() {
         return None;
+    }
+    if asked.all {
+        return Some(listed(notes, &routes));
     }
     let mut text = String::new();
     let mut quoted: Vec<(&str, &Place)> = Vec::new();
@@ -306,6 +434,41 @@ pub(super) fn write(question: &Question, notes: &Notes) -> Option<String> {
     Some(text)
 }
 
+/// A line for each route, and how many there are.
+fn listed(notes: &Notes, routes: &[Route<'_>]) -> String {
+    let seen = routes.len();
+    // A search that came to its end has shown all of them.
+    let unseen = notes.routes_left;
+    let mut text = match (seen, unseen) {
+        (1, false) => "1 route:\n".to_owned(),
+        (n, false) => format!("{n} routes:\n"),
+        (n, true) => format!("More than {n} routes; the first ones:\n"),
+    };
+    for route in routes.iter().take(LISTED) {
+        let Some(declared) = route.symbol.place.as_ref().map(Place::cite) else {
+            continue;
+        };
+        let title = route.title();
+        let mut found = handlers(notes, route.name).peekable();
+        if found.peek().is_none() {
+            let _ = writeln!(text, "- {title}, declared on {declared}");
+        }
+        for edge in found {
+            let place = edge.other.as_ref().unwrap_or(&edge.at);
+            let _ = writeln!(
+                text,
+                "- {title}, handled by `{}` on {}, declared on {declared}",
+                shown(&edge.name),
+                place.cite()
+            );
+        }
+    }
+    if seen > LISTED {
+        let _ = writeln!(text, "- and {} more", seen - LISTED);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,6 +499,39 @@ mod tests {
             "Who calls GET?",
         ] {
             assert_eq!(asked(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_asks_for_all_routes_is_told_from_what_asks_for_one() {
+        for text in [
+            "what routes are there?",
+            "list all endpoints",
+            "Which routes exist?",
+            "What URLs does it serve?",
+            "what routes does the admin docs app have?",
+            "How many endpoints are there?",
+        ] {
+            assert!(asked(text).is_some_and(|asked| asked.all), "{text}");
+        }
+        for text in [
+            "What are routes?",
+            "How are routes registered?",
+            "Where are URLs resolved?",
+            "Which functions build URLs?",
+            "Who handles the login route?",
+        ] {
+            assert!(!asked(text).is_some_and(|asked| asked.all), "{text}");
+        }
+        let question = Question::read("what routes does the admin docs app have?");
+        let words: Vec<&str> = part(&question).map(|term| &*term.word).collect();
+        assert_eq!(words, ["admin", "docs"]);
+        for text in [
+            "Which routes exist?",
+            "What URLs does it serve?",
+            "list all endpoints",
+        ] {
+            assert_eq!(part(&Question::read(text)).count(), 0, "{text}");
         }
     }
 

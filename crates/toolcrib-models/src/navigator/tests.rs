@@ -743,3 +743,153 @@ fn a_way_from_what_does_not_exist_is_none() {
         "{text}"
     );
 }
+
+#[test]
+fn all_routes_are_listed_with_what_answers_them() {
+    let (text, _) = run("What URLs does it serve?", |call| match &*call.name {
+        "search_symbols" if call.arguments.contains("\"route\"") => "\
+2 results for \"/\"; 1-2 shown:
+route app.GET /  app.py:6  @app.route(\"/\")
+route app.POST /login  app.py:10  @app.route(\"/login\")
+"
+        .into(),
+        "symbol_neighbors" if call.arguments.contains("login") => "\
+route app.POST /login  app.py:10
+1 edge; 1-1 shown:
+-> routes_to function app.login  app.py:11-12  at app.py:10
+"
+        .into(),
+        _ => "0 results for \"q\"\n".into(),
+    });
+    assert_eq!(
+        text,
+        "2 routes:\n\
+         - GET /, declared on app.py:6\n\
+         - POST /login, handled by `app.login` on app.py:11-12, declared on app.py:10\n"
+    );
+}
+
+#[test]
+fn the_routes_of_one_part_are_those_declared_there() {
+    let (text, _) = run("what routes does the admin docs app have?", |call| {
+        if call.arguments.contains("\"route\"") {
+            "2 results for \"q\"; 1-2 shown:\n\
+             route contrib.admindocs.urls.ANY /tags/  contrib/admindocs/urls.py:5\n\
+             route admin.urls.ANY /x/  admin/urls.py:7\n"
+                .into()
+        } else {
+            "0 results for \"q\"\n".into()
+        }
+    });
+    assert_eq!(
+        text,
+        "1 route:\n- ANY /tags/, declared on contrib/admindocs/urls.py:5\n"
+    );
+}
+
+#[test]
+fn a_part_of_a_name_that_nothing_has_is_no_answer() {
+    let (text, _) = run("Where is the MongoDB backend?", |call| match &*call.name {
+        "search_symbols" if call.arguments.contains("\"mongodb\"") => {
+            "0 results for \"q\"\n".into()
+        }
+        "search_symbols" => "\
+2 results for \"q\"; 1-2 shown:
+constant conf.MONGO_BACKEND  conf.py:5  MONGO_BACKEND = \"Mongolian db\"
+function conf.mongo_db_backend_of  conf.py:9-12
+"
+        .into(),
+        _ => String::new(),
+    });
+    // With underscores or not, it is there.
+    assert!(text.starts_with("Best match"), "{text}");
+    let (text, _) = run("Where is the MongoDB backend?", |call| match &*call.name {
+        "search_symbols" if call.arguments.contains("\"mongodb\"") => {
+            "0 results for \"q\"\n".into()
+        }
+        "search_symbols" => "\
+1 result for \"q\"; 1-1 shown:
+constant conf.MONGOLIAN_BACKEND  conf.py:5  MONGOLIAN_BACKEND = \"db\"
+"
+        .into(),
+        _ => String::new(),
+    });
+    assert!(text.starts_with("Nothing found"), "{text}");
+}
+
+#[test]
+fn a_word_in_capitals_is_not_the_beginning_of_another_and_no_constant_acts() {
+    let found = |line: &'static str| {
+        move |call: &ToolCall| match &*call.name {
+            "search_symbols" => format!("1 result for \"q\"; 1-1 shown:\n{line}\n"),
+            _ => String::new(),
+        }
+    };
+    let restart =
+        "method block::Api::SeekToRestartPoint  block.cc:5-9  void SeekToRestartPoint(api)";
+    let (text, _) = run("where is the REST API?", found(restart));
+    assert!(text.starts_with("Nothing found"), "{text}");
+    let (text, _) = run(
+        "where is the REST API?",
+        found("class web::RestApi  web.cc:5-9  class RestApi"),
+    );
+    assert!(text.starts_with("Best match"), "{text}");
+    let header = "constant net::HttpHeaders.SERVER  net/HttpHeaders.java:3  String SERVER";
+    let (text, _) = run("where is the HTTP server?", found(header));
+    assert!(text.starts_with("Nothing found"), "{text}");
+    let (text, _) = run(
+        "where is the HTTP server?",
+        found("class net::HttpServer  net/HttpServer.java:3-9  class HttpServer"),
+    );
+    assert!(text.starts_with("Best match"), "{text}");
+}
+
+#[test]
+fn what_something_is_its_type_says_before_its_namesakes() {
+    let (text, _) = run("What is a Querier?", |call| match &*call.name {
+        "search_symbols" => "\
+3 results for \"q\"; 1-3 shown:
+method tsdb.DB.Querier  tsdb/db.go:5-9  func (db *DB) Querier() Querier
+    Querier returns a new querier over the data.
+method main.readyStorage.Querier  main.go:5-9  func Querier() Querier
+    Querier implements the Storage interface of a querier.
+interface storage.Querier  storage/interface.go:107-114  type Querier interface
+"
+        .into(),
+        _ => String::new(),
+    });
+    assert!(
+        text.contains("1. interface `storage.Querier`, storage/interface.go:107-114"),
+        "{text}"
+    );
+}
+
+#[test]
+fn both_halves_of_a_question_about_calls_are_answered() {
+    let (text, _) = run(
+        "who calls grow and what does it call?",
+        |call| match &*call.name {
+            "search_symbols" => {
+                "1 result for \"q\"; 1-1 shown:\nfunction a.grow  a.rs:5-9  fn grow()\n".into()
+            }
+            "symbol_neighbors" => {
+                assert!(call.arguments.contains("\"both\""), "{}", call.arguments);
+                "function a.grow  a.rs:5-9\n1 caller\n2 edges; 1-2 shown:\n\
+             <- calls function a.main  a.rs:20-30  at a.rs:21\n\
+             -> calls function a.alloc  a.rs:40-50  at a.rs:6\n"
+                    .into()
+            }
+            _ => String::new(),
+        },
+    );
+    assert!(text.contains("called by `a.main` at a.rs:21"), "{text}");
+    assert!(text.contains("calls `a.alloc` on a.rs:6"), "{text}");
+}
+
+#[test]
+fn an_answer_whose_places_all_failed_says_so() {
+    let answer = "Best match:\n1. function `f`, a.py:1-3\n   > Does it.\n";
+    let held = super::answer::held(answer, &["a.py:1-3".to_owned()]);
+    assert!(held.starts_with("Nothing found"), "{held}");
+    assert_eq!(super::answer::held(answer, &[]), answer);
+}

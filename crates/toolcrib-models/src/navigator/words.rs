@@ -15,7 +15,9 @@ pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
             c.is_uppercase()
                 && (p.is_lowercase()
                     || p.is_numeric()
-                    || (p.is_uppercase() && chars.peek().is_some_and(|n| n.is_lowercase())))
+                    || (p.is_uppercase()
+                        && chars.peek().is_some_and(|n| n.is_lowercase())
+                        && !ends_plural(chars.clone())))
         });
         if (hump || !c.is_alphanumeric()) && !word.is_empty() {
             each(&word);
@@ -29,6 +31,11 @@ pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     if !word.is_empty() {
         each(&word);
     }
+}
+
+/// Whether what follows is the `s` of `URLs` and no more.
+fn ends_plural(mut rest: impl Iterator<Item = char>) -> bool {
+    rest.next() == Some('s') && !rest.next().is_some_and(char::is_lowercase)
 }
 
 /// The words of a text, in order.
@@ -537,6 +544,18 @@ pub(super) fn alike(stem: &str) -> impl Iterator<Item = &'static str> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_plural_of_a_word_in_capitals_is_one_word() {
+        assert_eq!(
+            words("What URLs of HTTPServer?"),
+            ["what", "urls", "of", "http", "server"]
+        );
+        assert_eq!(
+            words("URLsFor getIDs XMLStream"),
+            ["urls", "for", "get", "ids", "xml", "stream"]
+        );
+    }
 
     #[test]
     fn inflections_of_a_word_meet() {
