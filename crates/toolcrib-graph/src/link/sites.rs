@@ -115,8 +115,21 @@ impl Eval<'_> {
                             _ => {}
                         }
                     }
-                } else if let Some(value) = self.value_of(*node) {
+                } else {
+                    let via = self.via;
+                    let Some(value) = self.value_of(*node) else {
+                        return;
+                    };
+                    let before = (targets.nodes.len(), targets.outside.len());
                     self.collect(cx, &value, targets, depth + 1);
+                    // What it holds is not known to be a function, yet it is what
+                    // the source calls.
+                    if before == (targets.nodes.len(), targets.outside.len())
+                        && matches!(kind, NodeKind::Variable | NodeKind::Constant)
+                    {
+                        self.via = via;
+                        targets.nodes.push((*node, false));
+                    }
                 }
             }
             Ty::Bound(node, receiver) => {

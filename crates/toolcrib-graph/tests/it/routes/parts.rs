@@ -239,3 +239,65 @@ async fn other() {}
         ],
     );
 }
+
+#[test]
+fn a_router_that_is_mounted_twice_serves_twice() {
+    check(
+        &[
+            (
+                "fa.py",
+                "\
+from fastapi import FastAPI, APIRouter
+app = FastAPI()
+r = APIRouter()
+@r.get('/one')
+def one(): ...
+app.include_router(r, prefix='/v1')
+app.include_router(r, prefix='/v2')
+many = APIRouter()
+@many.get('/many')
+def all(): ...
+app.include_router(many, prefix='/1')
+app.include_router(many, prefix='/2')
+app.include_router(many, prefix='/3')
+app.include_router(many, prefix='/4')
+app.include_router(many, prefix='/5')
+app.include_router(many, prefix='/6')
+app.include_router(many, prefix='/7')
+app.include_router(many, prefix='/8')
+app.include_router(many, prefix='/9')
+",
+            ),
+            (
+                "urls.py",
+                "\
+from django.urls import path, include
+def home(r): ...
+e = [path('one/', home)]
+urlpatterns = [path('v1/', include(e)), path('v2/', include(e))]
+",
+            ),
+            (
+                "a.js",
+                "\
+const express = require('express');
+const app = express();
+const r = express.Router();
+r.get('/one', one);
+function one(req, res) {}
+app.use('/v1', r);
+app.use('/v2', r);
+",
+            ),
+        ],
+        &[
+            "a.js:4 GET /v1/one -> one",
+            "a.js:4 GET /v2/one -> one",
+            "fa.py:4 GET /v1/one -> fa.one",
+            "fa.py:4 GET /v2/one -> fa.one",
+            "fa.py:9 GET /many -> fa.all",
+            "urls.py:3 ANY /v1/one/ -> urls.home",
+            "urls.py:3 ANY /v2/one/ -> urls.home",
+        ],
+    );
+}
