@@ -301,3 +301,73 @@ app.use('/v2', r);
         ],
     );
 }
+
+#[test]
+fn methods_of_axum_and_actix_by_their_values() {
+    check(
+        &[
+            ("Cargo.toml", "[package]\nname = \"ax\"\n"),
+            (
+                "src/main.rs",
+                r#"mod act;
+use axum::{Router, routing::{get, on, MethodFilter}};
+async fn a() {}
+async fn b() {}
+fn main() {
+    let r = Router::new().route("/on", on(MethodFilter::PUT, a));
+    let r = r.route("/more", get(a).on(MethodFilter::DELETE.or(MethodFilter::PATCH), b));
+}
+"#,
+            ),
+            (
+                "src/act.rs",
+                r#"use actix_web::{web, App, http::Method};
+async fn h() {}
+fn main() {
+    App::new().route("/meth", web::method(Method::PUT).to(h))
+        .service(web::resource(["/x1", "/x2"]).route(web::delete().to(h)))
+        .service(web::resource(["/y1", "/y2"]).to(h));
+}
+"#,
+            ),
+        ],
+        &[
+            "src/act.rs:4 PUT /meth -> ax::act::h",
+            "src/act.rs:5 DELETE /x1 -> ax::act::h",
+            "src/act.rs:5 DELETE /x2 -> ax::act::h",
+            "src/act.rs:6 ANY /y1 -> ax::act::h",
+            "src/act.rs:6 ANY /y2 -> ax::act::h",
+            "src/main.rs:6 PUT /on -> ax::a",
+            "src/main.rs:7 DELETE /more -> ax::b",
+            "src/main.rs:7 GET /more -> ax::a",
+            "src/main.rs:7 PATCH /more -> ax::b",
+        ],
+    );
+}
+
+#[test]
+fn a_router_in_a_field_takes_routes() {
+    check(
+        &[(
+            "m.py",
+            "\
+from fastapi import APIRouter
+
+class Api:
+    def __init__(self):
+        self.router = APIRouter(prefix='/own')
+        self.router.add_api_route('/m', self.m, methods=['PUT'])
+        self.cache.add_api_route('/none', self.m)
+
+    def more(self):
+        self.router.add_api_route('/n', self.m)
+
+    def m(self): ...
+",
+        )],
+        &[
+            "m.py:10 GET /own/n -> m.Api.m",
+            "m.py:6 PUT /own/m -> m.Api.m",
+        ],
+    );
+}
