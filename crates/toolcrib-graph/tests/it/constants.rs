@@ -128,3 +128,23 @@ def run(p2):
         ],
     );
 }
+
+#[test]
+fn compiled_exports_leave_one_target() {
+    check(
+        &[(
+            "dist/a.js",
+            "\
+exports.made = exports.named = void 0;
+function named() {}
+const made = exports.made = wrap(1);
+function run() { named(); made(); }
+",
+        )],
+        &[
+            "dist/a.js:3 wrap => unresolved",
+            "dist/a.js:4 named => dist/a.named~2 (scope)",
+            "dist/a.js:4 made => dist/a.made~2 (scope)",
+        ],
+    );
+}
