@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{NodeKind, Span, Str, TextKind};
 
 pub(crate) use builder::{Builder, NewDef, one_line, span};
-pub(crate) use routes::{BLANK, Blank, Joins, Mount, RouteFact, Router, filled, joined};
+pub(crate) use routes::{BLANK, Blank, Doubt, Joins, Mount, RouteFact, Router, filled, joined};
 pub(crate) use term::{ListRange, Term, TermId, WHOLE};
 
 /// Index into [`FileFacts::names`].
@@ -61,6 +61,8 @@ pub(crate) struct FileFacts {
     /// Routes that may be under a prefix.
     pub(crate) routes: Vec<RouteFact>,
     pub(crate) mounts: Vec<Mount>,
+    /// Routes that only a method's name says are routes.
+    pub(crate) doubts: Vec<Doubt>,
     /// Parts of paths that are written as expressions.
     pub(crate) blanks: Vec<Blank>,
     /// Texts of constants that a path may be made of; sorted by them.

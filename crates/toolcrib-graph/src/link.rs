@@ -25,6 +25,7 @@ mod naming;
 mod paths;
 mod relations;
 mod roots;
+mod served;
 mod shape;
 mod shapes;
 mod shared;

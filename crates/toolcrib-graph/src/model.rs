@@ -353,6 +353,22 @@ pub enum SiteState {
 }
 
 impl SiteState {
+    /// Every node that the state names, to be renumbered.
+    pub(crate) fn each_node(&mut self, mut change: impl FnMut(&mut NodeId)) {
+        match self {
+            SiteState::Resolved { target, .. } => change(target),
+            SiteState::Ambiguous { candidates } => candidates.iter_mut().for_each(change),
+            SiteState::Dynamic {
+                declared,
+                implementations,
+            } => {
+                change(declared);
+                implementations.iter_mut().for_each(change);
+            }
+            SiteState::External { .. } | SiteState::Unresolved => {}
+        }
+    }
+
     /// The state's name in listings.
     pub fn as_str(&self) -> &'static str {
         match self {

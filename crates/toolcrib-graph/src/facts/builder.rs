@@ -9,9 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::{
-    Assigned, BLANK, Blank, Call, Def, DefIx, ExtIx, Extension, FileFacts, Flags, Handed, Import,
-    ListRange, Local, Mount, RouteFact, Router, Slot, Sym, Term, TermId, TextFact, TypeParam, Use,
-    Value,
+    Assigned, BLANK, Blank, Call, Def, DefIx, Doubt, ExtIx, Extension, FileFacts, Flags, Handed,
+    Import, ListRange, Local, Mount, RouteFact, Router, Slot, Sym, Term, TermId, TextFact,
+    TypeParam, Use, Value,
 };
 use crate::model::{NodeKind, Span, Str, TextKind};
 
@@ -287,6 +287,16 @@ impl<'s> Builder<'s> {
 
     pub(crate) fn mount(&mut self, mount: Mount) {
         self.facts.mounts.push(mount);
+    }
+
+    /// Says what a route is added to that nothing says is a router.
+    pub(crate) fn doubt(&mut self, route: DefIx, receiver: TermId) {
+        let scope = self.scope();
+        self.facts.doubts.push(Doubt {
+            route,
+            scope,
+            receiver,
+        });
     }
 
     /// Says which definition answers a route that stands before it.

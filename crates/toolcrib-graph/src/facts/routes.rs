@@ -47,6 +47,15 @@ pub(crate) struct RouteFact {
     pub(crate) on: Option<Router>,
 }
 
+/// A route that is none if what it is added to turns out to be no router.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Doubt {
+    pub(crate) route: DefIx,
+    pub(crate) scope: DefIx,
+    /// What its method is called on.
+    pub(crate) receiver: TermId,
+}
+
 /// How a prefix joins others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Joins {

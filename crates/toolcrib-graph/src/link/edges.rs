@@ -27,11 +27,12 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
     let mut relations = Relations::new(&lookup);
     relations.joined.assigned = super::virtuals::assigned(&lookup, &relations);
     let merge = super::merge::Merge::new(index, &relations);
-    let titles = super::mounts::titles(&lookup, &relations);
+    let (titles, more) = super::mounts::titles(&lookup, &relations);
+    let served = super::served::Served::new(&lookup, &relations, more);
     let (names, linked) = rayon::join(
         || {
             name_all(index, &relations.extended, &titles, |node| {
-                merge.drops(node)
+                merge.drops(node) || served.drops(node)
             })
         },
         || -> Vec<(Vec<Edge>, Vec<CallSite>)> {
@@ -97,6 +98,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
         parts.sites.extend(sites);
     }
     merge.apply(&mut parts);
+    served.apply(&merge, &mut parts);
     parts
 }
 

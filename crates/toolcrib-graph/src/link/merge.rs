@@ -11,7 +11,7 @@ use super::relations::Relations;
 use super::spaces::SpaceIx;
 use crate::facts::{DefIx, Flags};
 use crate::graph::GraphParts;
-use crate::model::{EdgeKind, NodeId, NodeKind, SiteState};
+use crate::model::{EdgeKind, NodeId, NodeKind};
 
 /// Which nodes stand for which others.
 #[derive(Default)]
@@ -54,6 +54,12 @@ impl Merge {
     /// Whether another node stands for this one.
     pub(super) fn drops(&self, node: NodeId) -> bool {
         self.into.contains_key(&node)
+    }
+
+    /// The number of a node once this is applied.
+    pub(super) fn moved(&self, node: NodeId) -> NodeId {
+        let dropped = self.into.keys().filter(|dropped| **dropped < node).count();
+        NodeId(node.0 - dropped as u32)
     }
 
     /// Drops the nodes that others stand for.
@@ -119,24 +125,7 @@ impl Merge {
             .retain(|edge| edge.from != edge.to || edge.kind == EdgeKind::Calls);
         for site in &mut parts.sites {
             site.caller = place[site.caller.0 as usize];
-            match &mut site.state {
-                SiteState::Resolved { target, .. } => *target = to(*target),
-                SiteState::Ambiguous { candidates } => {
-                    for node in candidates {
-                        *node = to(*node);
-                    }
-                }
-                SiteState::Dynamic {
-                    declared,
-                    implementations,
-                } => {
-                    *declared = to(*declared);
-                    for node in implementations {
-                        *node = to(*node);
-                    }
-                }
-                SiteState::External { .. } | SiteState::Unresolved => {}
-            }
+            site.state.each_node(|node| *node = to(*node));
         }
         for text in &mut parts.texts {
             text.node = to(text.node);

@@ -1,8 +1,9 @@
 //! The whole paths of routes that are stated in parts.
 //!
 //! From a route up: the router it is on, that router's own prefix, what the
-//! router is mounted on and under which prefix. Where several mounts are stated,
-//! or none can be followed, composing stops: a path is never longer than what
+//! router is mounted on and under which prefix. A router that is mounted several
+//! times serves its routes at several paths; where there are too many of them, or
+//! no mount can be followed, composing stops: a path is never longer than what
 //! the source says. Names of constants are filled with their texts.
 
 use rustc_hash::FxHashMap;
@@ -16,6 +17,8 @@ use crate::model::{NodeId, Str};
 
 /// Mounts above a route that are followed.
 const MAX_MOUNTS: usize = 16;
+/// Paths of one route by the mounts above it.
+const MAX_SERVED: usize = 8;
 /// Longest path that is composed, in bytes.
 const MAX_PATH: usize = 400;
 /// Constants that are made of constants are followed this far.
@@ -28,6 +31,9 @@ enum Key {
     Param(NodeId, u8),
 }
 
+type Titles = FxHashMap<NodeId, Str>;
+type More = FxHashMap<NodeId, Vec<Str>>;
+
 #[derive(Default)]
 struct Said {
     own: Option<String>,
@@ -36,8 +42,9 @@ struct Said {
     otherwise: Option<(Option<Key>, String)>,
 }
 
-/// Titles of routes under a prefix, by their nodes.
-pub(super) fn titles(lookup: &Lookup<'_>, relations: &Relations) -> FxHashMap<NodeId, Str> {
+/// Titles of routes under a prefix, by their nodes, and further ones of those whose
+/// routers are mounted more than once.
+pub(super) fn titles(lookup: &Lookup<'_>, relations: &Relations) -> (Titles, More) {
     let index = lookup.index;
     let mut eval = Eval::new(lookup, relations);
     let mut said: FxHashMap<Key, Said> = FxHashMap::default();
@@ -68,6 +75,7 @@ pub(super) fn titles(lookup: &Lookup<'_>, relations: &Relations) -> FxHashMap<No
         });
     }
     let mut titles = FxHashMap::default();
+    let mut more = FxHashMap::default();
     for (file, facts) in (0u32..).zip(index.facts) {
         for route in &facts.routes {
             let node = index.node(file, route.def);
@@ -84,32 +92,94 @@ pub(super) fn titles(lookup: &Lookup<'_>, relations: &Relations) -> FxHashMap<No
                 verb = own;
                 composed = rest.trim_start().to_string();
             }
-            let mut at = route.on.and_then(|on| key(&mut eval, file, on));
-            for _ in 0..MAX_MOUNTS {
-                let Some(said) = at.and_then(|at| said.get(&at)) else {
-                    break;
-                };
-                let (above, prefix, instead) = match (said.mounts.as_slice(), &said.otherwise) {
-                    ([one], _) => (one.0, one.1.as_str(), one.2),
-                    ([], Some((on, prefix))) => (*on, prefix.as_str(), false),
-                    _ => (None, "", false),
-                };
-                if !instead {
-                    composed = joined(said.own.as_deref().unwrap_or(""), &composed);
-                }
-                composed = joined(prefix, &composed);
-                if composed.len() > MAX_PATH {
-                    break;
-                }
-                at = above;
+            let at = route.on.and_then(|on| key(&mut eval, file, on));
+            let mut paths = composed_at(&said, composed, at).into_iter();
+            let titled = |composed: &str| -> Str {
+                crate::facts::one_line(&format!("{verb} {composed}"), MAX_PATH).into()
+            };
+            let first = paths.next().unwrap_or_default();
+            if stated != path || first != path {
+                titles.insert(node, titled(&first));
             }
-            if stated != path || composed != path {
-                let title = crate::facts::one_line(&format!("{verb} {composed}"), MAX_PATH);
-                titles.insert(node, title.into());
+            let others: Vec<Str> = paths.map(|path| titled(&path)).collect();
+            if !others.is_empty() {
+                more.insert(node, others);
             }
         }
     }
-    titles
+    (titles, more)
+}
+
+/// A path on its way up: what it is so far, the router it is on, those it came from.
+struct Way {
+    path: String,
+    at: Option<Key>,
+    from: Vec<Key>,
+}
+
+/// The whole paths of a route on a router, in the order of its mounts; at least one.
+fn composed_at(said: &FxHashMap<Key, Said>, own: String, at: Option<Key>) -> Vec<String> {
+    let mut ways = vec![Way {
+        path: own,
+        at,
+        from: Vec::new(),
+    }];
+    for _ in 0..MAX_MOUNTS {
+        let of = |way: &Way| way.at.and_then(|at| said.get(&at));
+        if ways.iter().all(|way| of(way).is_none()) {
+            break;
+        }
+        let count: usize = ways
+            .iter()
+            .map(|way| of(way).map_or(1, |said| said.mounts.len().max(1)))
+            .sum();
+        let mut next = Vec::new();
+        for way in ways {
+            let (Some(said), Some(at)) = (of(&way), way.at) else {
+                next.push(way);
+                continue;
+            };
+            let several = said.mounts.len() > 1;
+            // A function that hands its router to itself adds no path that ends.
+            let new = said.mounts.iter().filter(|(above, ..)| {
+                !several || above.is_none_or(|above| above != at && !way.from.contains(&above))
+            });
+            let mut above: Vec<(Option<Key>, &str, bool)> = new
+                .filter(|_| !several || count <= MAX_SERVED)
+                .map(|(on, prefix, instead)| (*on, prefix.as_str(), *instead))
+                .collect();
+            if above.is_empty() {
+                let otherwise = said.otherwise.as_ref().filter(|_| !several);
+                above.push(match otherwise {
+                    Some((on, prefix)) => (*on, prefix, false),
+                    None => (None, "", false),
+                });
+            }
+            for (above, prefix, instead) in above {
+                let mut path = way.path.clone();
+                if !instead {
+                    path = joined(said.own.as_deref().unwrap_or(""), &path);
+                }
+                path = joined(prefix, &path);
+                let mut from = way.from.clone();
+                from.push(at);
+                let above = above.filter(|_| path.len() <= MAX_PATH);
+                next.push(Way {
+                    path,
+                    at: above,
+                    from,
+                });
+            }
+        }
+        ways = next;
+    }
+    let mut paths: Vec<String> = Vec::with_capacity(ways.len());
+    for way in ways {
+        if !paths.contains(&way.path) {
+            paths.push(way.path);
+        }
+    }
+    paths
 }
 
 /// A path with the constants that it names.

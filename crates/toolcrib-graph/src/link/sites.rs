@@ -12,6 +12,8 @@ use crate::model::{NodeId, NodeKind, Origin, SiteState};
 pub(super) struct Targets {
     pub(super) nodes: Vec<(NodeId, bool)>,
     pub(super) outside: Vec<GSym>,
+    /// Variables and constants that hold nothing known to be a function.
+    held: Vec<NodeId>,
 }
 
 impl Eval<'_> {
@@ -31,6 +33,10 @@ impl Eval<'_> {
         let ty = self.eval(cx, call.callee);
         let mut targets = Targets::default();
         self.collect(cx, &ty, &mut targets, 0);
+        if targets.nodes.is_empty() && targets.outside.is_empty() {
+            self.variables(&mut targets);
+            return self.decide(targets);
+        }
         if let Some(given) = call.given {
             // What takes another number of arguments is no target, and a
             // constructor stands before its type.
@@ -50,6 +56,37 @@ impl Eval<'_> {
             targets.nodes.retain(|(node, _)| !owners.contains(node));
         }
         self.decide(targets)
+    }
+
+    /// A variable is what the source calls where nothing says what it holds. Of
+    /// several of one name in a file, as compilers write exports, the one that says
+    /// most is meant.
+    fn variables(&self, targets: &mut Targets) {
+        let index = self.index();
+        let place = |node: NodeId| {
+            let (file, ix) = index.place_of(node);
+            let def = index.facts[file as usize].def(ix);
+            (file, def.parent, def.name)
+        };
+        let says = |node: NodeId| {
+            let (file, ix) = index.place_of(node);
+            let facts = &index.facts[file as usize];
+            let span = facts.def(ix).span;
+            let has_value = facts.def(ix).ty.is_known() || !facts.values_of(ix).is_empty();
+            (has_value, span.end_byte - span.start_byte)
+        };
+        targets.held.sort_unstable();
+        for node in targets.held.drain(..) {
+            let same = targets
+                .nodes
+                .iter_mut()
+                .find(|(other, _)| place(*other) == place(node));
+            match same {
+                Some(other) if says(node) > says(other.0) => other.0 = node,
+                Some(_) => {}
+                None => targets.nodes.push((node, false)),
+            }
+        }
     }
 
     fn decide(&mut self, mut targets: Targets) -> SiteState {
@@ -115,8 +152,19 @@ impl Eval<'_> {
                             _ => {}
                         }
                     }
-                } else if let Some(value) = self.value_of(*node) {
+                } else {
+                    let via = self.via;
+                    let Some(value) = self.value_of(*node) else {
+                        return;
+                    };
+                    let before = (targets.nodes.len(), targets.outside.len());
                     self.collect(cx, &value, targets, depth + 1);
+                    if before == (targets.nodes.len(), targets.outside.len())
+                        && matches!(kind, NodeKind::Variable | NodeKind::Constant)
+                    {
+                        self.via = via;
+                        targets.held.push(*node);
+                    }
                 }
             }
             Ty::Bound(node, receiver) => {

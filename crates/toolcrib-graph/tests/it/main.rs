@@ -4,6 +4,7 @@
 
 mod broken;
 mod cache;
+mod constants;
 mod determinism;
 mod exclusions;
 mod handlers;

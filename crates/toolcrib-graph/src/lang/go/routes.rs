@@ -15,7 +15,7 @@ use tree_sitter::Node;
 use super::bindings::children;
 use super::items::Reader;
 use super::{K, kind};
-use crate::facts::{DefIx, Joins, Mount, Router, Sym, Term, joined, one_line, span};
+use crate::facts::{BLANK, DefIx, Joins, Mount, Router, Sym, Term, joined, one_line, span};
 use crate::model::NodeKind;
 
 /// Types of routers, without their package.
@@ -324,18 +324,14 @@ impl<'s> Reader<'_, 's> {
         arguments: Node<'_>,
     ) -> bool {
         match method {
-            "HandleFunc" | "Handle" | "Any" | "GET" | "POST" | "PUT" | "DELETE" | "PATCH"
-            | "OPTIONS" | "HEAD" | "Get" | "Post" | "Put" | "Delete" | "Patch" | "Options"
-            | "Head" => self.route(node, operand, method, &children(arguments)),
+            "HandleFunc" | "Handle" | "Any" | "Match" | "GET" | "POST" | "PUT" | "DELETE"
+            | "PATCH" | "OPTIONS" | "HEAD" | "Get" | "Post" | "Put" | "Delete" | "Patch"
+            | "Options" | "Head" => self.route(node, operand, method, &children(arguments)),
             "Route" | "Group" | "Mount" => self.nested(operand, method, &children(arguments)),
             "Methods" => {
                 let mut verbs = Vec::new();
                 for given in children(arguments).into_iter().take(MAX_GIVEN) {
-                    if let Some(verb) = self.literal(given) {
-                        verbs.push(verb.to_ascii_uppercase());
-                    } else if let Some(name) = self.b.text(given).strip_prefix("http.Method") {
-                        verbs.push(name.to_ascii_uppercase());
-                    }
+                    verbs.extend(self.http_methods(given));
                 }
                 self.routes.methods.insert(operand.id(), verbs);
                 false
@@ -352,17 +348,19 @@ impl<'s> Reader<'_, 's> {
         method: &str,
         given: &[Node<'_>],
     ) -> bool {
-        let (verb, at) = match method {
-            // `Handle("GET", "/x", handler)` of gin.
-            "Handle" if given.len() > 2 => {
-                let verb = self
-                    .literal(given[0])
-                    .or_else(|| self.b.text(given[0]).strip_prefix("http.Method"));
-                match verb {
-                    Some(verb) if !verb.is_empty() => (verb, 1),
-                    _ => return false,
-                }
+        let stated = match given {
+            // `Handle("GET", "/x", handler)` and `Match([]string{…}, …)` of gin.
+            [methods, _, _, ..] if matches!(method, "Handle" | "Match") => {
+                self.http_methods(*methods)
             }
+            _ => Vec::new(),
+        };
+        let (verb, at) = match method {
+            "Handle" | "Match" if given.len() > 2 => match stated.first() {
+                Some(verb) if !verb.is_empty() => (verb.as_str(), 1),
+                _ => return false,
+            },
+            "Match" => return false,
             "HandleFunc" | "Handle" | "Any" => ("ANY", 0),
             verb => (verb, 0),
         };
@@ -385,7 +383,7 @@ impl<'s> Reader<'_, 's> {
         };
         // Patterns of net/http may begin with their method.
         let (verb, path) = match pattern.split_once(' ') {
-            Some((verb, path)) if at == 0 => (verb, path.trim_start()),
+            Some((verb, path)) if at == 0 && !verb.contains(BLANK[0]) => (verb, path.trim_start()),
             _ => (verb, pattern.as_str()),
         };
         if plain.is_some() {
@@ -418,15 +416,23 @@ impl<'s> Reader<'_, 's> {
         let said = self.routes.methods.get(&node.id()).cloned();
         let verbs = match said {
             Some(verbs) if !verbs.is_empty() => verbs,
+            _ if stated.len() > 1 => stated.clone(),
             _ => vec![verb.to_ascii_uppercase()],
         };
         let path = joined(&on.prefix, path);
         let term = self.handler(handler, 0);
         let scope = self.b.scope();
+        let sym = self.b.node_name(operand);
+        let is_name = matches!(kind(operand), K::Identifier | K::Selector);
+        let is_doubted = is_name && self.known(sym, operand.start_byte() as u32).is_none();
         for verb in verbs {
             let title = one_line(&format!("{verb} {path}"), MAX_TITLE);
             let def = self.b.route(span(node), &title, on.router);
             self.b.value(def, scope, term);
+            if is_doubted {
+                let receiver = self.terms.expr(self.b, operand);
+                self.b.doubt(def, receiver);
+            }
             for guard in before.iter().take(MAX_GIVEN) {
                 if matches!(kind(*guard), K::Identifier | K::Selector) {
                     let guarded = self.terms.expr(self.b, *guard);

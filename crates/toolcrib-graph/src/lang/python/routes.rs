@@ -76,11 +76,11 @@ impl<'s> Reader<'_, 's> {
     }
 
     pub(super) fn routes_assigned(&mut self, left: Node<'_>, right: Option<Node<'_>>) {
-        let (K::Identifier, Some(right)) = (kind(left), right) else {
+        let (K::Identifier | K::Attribute, Some(right)) = (kind(left), right) else {
             return;
         };
         let name = self.b.node_name(left);
-        if self.b.scope() == DefIx::ROOT {
+        if self.b.scope() == DefIx::ROOT && kind(left) == K::Identifier {
             self.routes.assigned = Some((right.end_byte() as u32, name));
         }
         let Some(function) = right.child_by_field_name("function") else {
@@ -92,7 +92,14 @@ impl<'s> Reader<'_, 's> {
             return;
         }
         self.routes.routers.insert(name);
-        self.local_router(name);
+        if kind(left) == K::Attribute {
+            // `self.router` is one router in all methods of the class.
+            let class = self.b.def(self.b.scope()).parent;
+            self.routes.locals.insert((class, name), self.routes.count);
+            self.routes.count += 1;
+        } else {
+            self.local_router(name);
+        }
         let given = self.given(right);
         let prefix = given.named("url_prefix").or(given.named("prefix"));
         if let Some(prefix) = prefix.and_then(|node| self.path(node, 0)) {
@@ -154,10 +161,13 @@ impl<'s> Reader<'_, 's> {
         }
         let object = function.child_by_field_name("object")?;
         let method = function.child_by_field_name("attribute")?;
-        if kind(object) != K::Identifier {
+        if !matches!(kind(object), K::Identifier | K::Attribute) {
             return None;
         }
         let router = self.b.node_name(object);
+        if kind(object) == K::Attribute && !self.routes.routers.contains(&router) {
+            return None;
+        }
         let method = self.b.text(method);
         // `@main.route("/path")`: nothing else that is imported has it.
         let is_rule = method == "route" && self.routes.imported.contains(&router) && {

@@ -33,7 +33,7 @@ pub(super) struct Routes {
     /// Routers whose value is being read, until its end.
     lets: Vec<(u32, u32)>,
     /// Prefixes with the bytes that they are around.
-    inside: Vec<(u32, u32, String)>,
+    inside: Vec<(u32, u32, Vec<String>)>,
     /// Routes of a chain, whose last one is met first.
     queued: Vec<Queued>,
 }
@@ -187,19 +187,34 @@ impl<'s> Reader<'_, 's> {
     }
 
     fn prefix(&self, at: u32) -> String {
-        let mut prefix = String::new();
-        for (start, end, part) in &self.routes.inside {
+        self.prefixes(at).swap_remove(0)
+    }
+
+    /// All that a place is under, since a resource may have several paths; at least
+    /// one.
+    fn prefixes(&self, at: u32) -> Vec<String> {
+        let mut prefixes = vec![String::new()];
+        for (start, end, parts) in &self.routes.inside {
             if (*start..*end).contains(&at) {
-                prefix = joined(&prefix, part);
+                let mut all = Vec::new();
+                for prefix in &prefixes {
+                    all.extend(parts.iter().map(|part| joined(prefix, part)));
+                }
+                all.truncate(MAX_INSIDE);
+                prefixes = all;
             }
         }
-        prefix
+        prefixes
     }
 
     fn push(&mut self, around: Node<'_>, prefix: &str) {
-        if self.routes.inside.len() < MAX_INSIDE {
+        self.push_all(around, vec![prefix.to_string()]);
+    }
+
+    fn push_all(&mut self, around: Node<'_>, prefixes: Vec<String>) {
+        if self.routes.inside.len() < MAX_INSIDE && !prefixes.is_empty() {
             let (start, end) = (around.start_byte() as u32, around.end_byte() as u32);
-            self.routes.inside.push((start, end, prefix.to_string()));
+            self.routes.inside.push((start, end, prefixes));
         }
     }
 
@@ -265,7 +280,7 @@ impl<'s> Reader<'_, 's> {
             ("route" | "route_service", [path, methods]) => {
                 let answered = match method {
                     "route" => self.method_router(*methods),
-                    _ => vec![("any", *methods)],
+                    _ => vec![("any".to_string(), *methods)],
                 };
                 let Some(path) = self.path(*path).filter(|_| !answered.is_empty()) else {
                     return;
@@ -301,7 +316,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// `get(list).post(add)`, as (verb, handler) in source order.
-    fn method_router<'t>(&self, node: Node<'t>) -> Vec<(&'s str, Node<'t>)> {
+    fn method_router<'t>(&self, node: Node<'t>) -> Vec<(String, Node<'t>)> {
         let mut found = Vec::new();
         let mut node = node;
         for _ in 0..MAX_CHAIN {
@@ -317,13 +332,19 @@ impl<'s> Reader<'_, 's> {
                 K::Identifier => (Some(function), None),
                 _ => break,
             };
-            let handler = node
-                .child_by_field_name("arguments")
-                .and_then(|list| list.named_child(0));
-            if let (Some(name), Some(handler)) = (name, handler) {
+            let list = node.child_by_field_name("arguments");
+            let given = |place| list.and_then(|list| list.named_child(place));
+            if let (Some(name), Some(first)) = (name, given(0)) {
                 let verb = self.b.text(name);
                 if VERBS.contains(&verb) {
-                    found.push((verb, handler));
+                    found.push((verb.to_string(), first));
+                } else if verb == "on"
+                    && let Some(handler) = given(1)
+                {
+                    // `MethodFilter::GET.or(MethodFilter::POST)`, the last one first
+                    // as the chain is.
+                    let verbs = verbs_in(self.b.text(first));
+                    found.extend(verbs.into_iter().rev().map(|verb| (verb, handler)));
                 }
             }
             match next {
@@ -381,18 +402,15 @@ impl<'s> Reader<'_, 's> {
             Some(Root::Call(path, call)) => (self.b.text(*path), Some(*call)),
             _ => ("", None),
         };
-        let own = call
+        let own: Vec<String> = call
             .and_then(|call| call.child_by_field_name("arguments"))
             .and_then(|list| list.named_child(0))
-            .and_then(|first| self.path(first));
-        let own = own.as_deref();
+            .map(|first| self.own_paths(first))
+            .unwrap_or_default();
         let is_place = matches!(path.rsplit("::").next(), Some("scope" | "resource"));
         let is_verb = VERBS.contains(&method);
-        if let (true, Some(own)) = (is_place, own)
-            && method != "to"
-            && !is_verb
-        {
-            self.push(arguments, own);
+        if is_place && method != "to" && !is_verb {
+            self.push_all(arguments, own.clone());
         }
         match (method, given) {
             ("route", [place, _]) => {
@@ -403,23 +421,37 @@ impl<'s> Reader<'_, 's> {
             (verb, [handler]) if verb == "to" || (is_verb && path.ends_with("resource")) => {
                 let said = if is_verb { verb } else { "ANY" };
                 let verb = path.strip_prefix("web::").unwrap_or("");
+                let method = call
+                    .filter(|_| verb == "method")
+                    .and_then(|call| call.child_by_field_name("arguments"))
+                    .map(|list| verbs_in(self.b.text(list)));
+                let verb = match method.as_deref() {
+                    Some([verb]) => verb.as_str(),
+                    _ => verb,
+                };
                 let at = handler.start_byte() as u32;
-                let (verb, path) = match own {
-                    Some(own) if is_place => (said, joined(&self.prefix(at), own)),
-                    _ if path == "web::route" => ("ANY", self.prefix(at)),
-                    _ if VERBS.contains(&verb) => (verb, self.prefix(at)),
+                let above = self.prefixes(at);
+                let (verb, paths) = match own.as_slice() {
+                    [_, ..] if is_place => {
+                        let mut all = Vec::new();
+                        for prefix in &above {
+                            all.extend(own.iter().map(|own| joined(prefix, own)));
+                        }
+                        (said, all)
+                    }
+                    _ if path == "web::route" => ("ANY", above),
+                    _ if VERBS.contains(&verb) => (verb, above),
                     _ => return,
                 };
-                if path.is_empty() {
-                    return;
-                }
-                let on = function_around(self.b).map(Router::Def);
-                let title = format!("{} {path}", verb.to_ascii_uppercase());
-                let route = self.b.route(span(node), &title, on);
-                if is_path(*handler) {
-                    let term = self.terms.expr(self.b, *handler);
-                    let scope = self.b.scope();
-                    self.b.value(route, scope, term);
+                for path in paths.iter().filter(|path| !path.is_empty()) {
+                    let on = function_around(self.b).map(Router::Def);
+                    let title = format!("{} {path}", verb.to_ascii_uppercase());
+                    let route = self.b.route(span(node), &title, on);
+                    if is_path(*handler) {
+                        let term = self.terms.expr(self.b, *handler);
+                        let scope = self.b.scope();
+                        self.b.value(route, scope, term);
+                    }
                 }
             }
             ("service" | "configure", [what]) => {
@@ -443,6 +475,19 @@ impl<'s> Reader<'_, 's> {
             }
             _ => {}
         }
+    }
+
+    /// The paths of a resource: one, or those of an array.
+    fn own_paths(&mut self, node: Node<'_>) -> Vec<String> {
+        if kind(node) != K::ArrayExpression {
+            return self.path(node).into_iter().collect();
+        }
+        let mut cursor = node.walk();
+        let parts: Vec<Node<'_>> = node.named_children(&mut cursor).take(MAX_INSIDE).collect();
+        parts
+            .into_iter()
+            .filter_map(|part| self.path(part))
+            .collect()
     }
 
     /// A path, blank where it is the name of a constant or put together.
@@ -479,6 +524,16 @@ impl<'s> Reader<'_, 's> {
             .flatten()
             .filter(|text| text.is_empty() || text.starts_with(['/', '{']))
     }
+}
+
+/// The methods that names like `Method::PUT` and `MethodFilter::PUT` in a text are.
+fn verbs_in(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let words = words.filter(|word| !word.contains(char::is_lowercase));
+    words
+        .map(str::to_ascii_lowercase)
+        .filter(|word| VERBS.contains(&word.as_str()) && word != "any")
+        .collect()
 }
 
 fn is_path(node: Node<'_>) -> bool {

@@ -180,7 +180,8 @@ func all(c *gin.Context) {}
             "main.go:29 GET /inline/z -> shop.ping",
             "main.go:35 GET /dyn${api.Dynamic()} -> shop.ping",
             "main.go:37 GET /var/w -> shop.ping",
-            "main.go:43 GET /t -> shop.ping",
+            "main.go:43 GET /a/t -> shop.ping",
+            "main.go:43 GET /b/t -> shop.ping",
         ],
     );
 }
@@ -231,6 +232,106 @@ func home(w http.ResponseWriter, r *http.Request) {}
             "main.go:24 GET /admin/a -> shop.home",
             "main.go:7 GET / -> shop.home",
             "main.go:9 GET /articles -> shop.home",
+        ],
+    );
+}
+
+#[test]
+fn methods_of_routes_in_lists_and_constants() {
+    check(
+        &[
+            ("go.mod", "module shop\n\ngo 1.22\n"),
+            (
+                "main.go",
+                r#"package main
+
+import (
+	"github.com/gin-gonic/gin"
+	h "net/http"
+)
+
+const put = "PUT"
+
+func main() {
+	r := gin.New()
+	r.Match([]string{"GET", h.MethodPost}, "/match", ping)
+	r.Handle(h.MethodPut, "/put", ping)
+	r.Match(methods, "/unknown", ping)
+	m := h.NewServeMux()
+	m.HandleFunc(h.MethodPost+" /mp", served)
+	m.HandleFunc(put+" /own", served)
+	m.HandleFunc(other()+" /other", served)
+}
+
+func ping(c *gin.Context) {}
+
+func served(w h.ResponseWriter, r *h.Request) {}
+"#,
+            ),
+        ],
+        &[
+            "main.go:12 GET /match -> shop.ping",
+            "main.go:12 POST /match -> shop.ping",
+            "main.go:13 PUT /put -> shop.ping",
+            "main.go:16 POST /mp -> shop.served",
+            "main.go:17 PUT /own -> shop.served",
+            "main.go:18 ANY ${other()} /other -> shop.served",
+        ],
+    );
+}
+
+#[test]
+fn methods_of_own_types_that_are_no_routers_are_no_routes() {
+    check(
+        &[
+            ("go.mod", "module shop\n\ngo 1.22\n"),
+            (
+                "main.go",
+                r#"package main
+
+import "github.com/gin-gonic/gin"
+
+type Cache struct{ size int }
+
+func (c *Cache) GET(key string, f func())        {}
+func (c *Cache) HandleFunc(key string, f func()) {}
+func (c Cache) Handle(key string, f func())      {}
+
+type Wrapped struct{ inner *gin.Engine }
+
+func (w *Wrapped) GET(path string, f func()) {}
+
+type Router struct{}
+
+func (r *Router) GET(path string, f func()) {}
+
+type Server struct{ router Router }
+
+func (c *Cache) fill() { c.HandleFunc("/phantom", f) }
+
+func main(e Unknown, s *Server, other *Cache) {
+	c := &Cache{}
+	c.GET("/phantom", f)
+	d := Cache{}
+	d.Handle("/phantom", f)
+	other.GET("/phantom", f)
+	w := &Wrapped{}
+	w.GET("/wrapped", f)
+	r := &Router{}
+	r.GET("/own", f)
+	s.router.GET("/field", f)
+	e.GET("/unknown", f)
+}
+
+func f() {}
+"#,
+            ),
+        ],
+        &[
+            "main.go:30 GET /wrapped -> shop.f",
+            "main.go:32 GET /own -> shop.f",
+            "main.go:33 GET /field -> shop.f",
+            "main.go:34 GET /unknown -> shop.f",
         ],
     );
 }

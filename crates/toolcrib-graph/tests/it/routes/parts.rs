@@ -239,3 +239,135 @@ async fn other() {}
         ],
     );
 }
+
+#[test]
+fn a_router_that_is_mounted_twice_serves_twice() {
+    check(
+        &[
+            (
+                "fa.py",
+                "\
+from fastapi import FastAPI, APIRouter
+app = FastAPI()
+r = APIRouter()
+@r.get('/one')
+def one(): ...
+app.include_router(r, prefix='/v1')
+app.include_router(r, prefix='/v2')
+many = APIRouter()
+@many.get('/many')
+def all(): ...
+app.include_router(many, prefix='/1')
+app.include_router(many, prefix='/2')
+app.include_router(many, prefix='/3')
+app.include_router(many, prefix='/4')
+app.include_router(many, prefix='/5')
+app.include_router(many, prefix='/6')
+app.include_router(many, prefix='/7')
+app.include_router(many, prefix='/8')
+app.include_router(many, prefix='/9')
+",
+            ),
+            (
+                "urls.py",
+                "\
+from django.urls import path, include
+def home(r): ...
+e = [path('one/', home)]
+urlpatterns = [path('v1/', include(e)), path('v2/', include(e))]
+",
+            ),
+            (
+                "a.js",
+                "\
+const express = require('express');
+const app = express();
+const r = express.Router();
+r.get('/one', one);
+function one(req, res) {}
+app.use('/v1', r);
+app.use('/v2', r);
+",
+            ),
+        ],
+        &[
+            "a.js:4 GET /v1/one -> one",
+            "a.js:4 GET /v2/one -> one",
+            "fa.py:4 GET /v1/one -> fa.one",
+            "fa.py:4 GET /v2/one -> fa.one",
+            "fa.py:9 GET /many -> fa.all",
+            "urls.py:3 ANY /v1/one/ -> urls.home",
+            "urls.py:3 ANY /v2/one/ -> urls.home",
+        ],
+    );
+}
+
+#[test]
+fn methods_of_axum_and_actix_by_their_values() {
+    check(
+        &[
+            ("Cargo.toml", "[package]\nname = \"ax\"\n"),
+            (
+                "src/main.rs",
+                r#"mod act;
+use axum::{Router, routing::{get, on, MethodFilter}};
+async fn a() {}
+async fn b() {}
+fn main() {
+    let r = Router::new().route("/on", on(MethodFilter::PUT, a));
+    let r = r.route("/more", get(a).on(MethodFilter::DELETE.or(MethodFilter::PATCH), b));
+}
+"#,
+            ),
+            (
+                "src/act.rs",
+                r#"use actix_web::{web, App, http::Method};
+async fn h() {}
+fn main() {
+    App::new().route("/meth", web::method(Method::PUT).to(h))
+        .service(web::resource(["/x1", "/x2"]).route(web::delete().to(h)))
+        .service(web::resource(["/y1", "/y2"]).to(h));
+}
+"#,
+            ),
+        ],
+        &[
+            "src/act.rs:4 PUT /meth -> ax::act::h",
+            "src/act.rs:5 DELETE /x1 -> ax::act::h",
+            "src/act.rs:5 DELETE /x2 -> ax::act::h",
+            "src/act.rs:6 ANY /y1 -> ax::act::h",
+            "src/act.rs:6 ANY /y2 -> ax::act::h",
+            "src/main.rs:6 PUT /on -> ax::a",
+            "src/main.rs:7 DELETE /more -> ax::b",
+            "src/main.rs:7 GET /more -> ax::a",
+            "src/main.rs:7 PATCH /more -> ax::b",
+        ],
+    );
+}
+
+#[test]
+fn a_router_in_a_field_takes_routes() {
+    check(
+        &[(
+            "m.py",
+            "\
+from fastapi import APIRouter
+
+class Api:
+    def __init__(self):
+        self.router = APIRouter(prefix='/own')
+        self.router.add_api_route('/m', self.m, methods=['PUT'])
+        self.cache.add_api_route('/none', self.m)
+
+    def more(self):
+        self.router.add_api_route('/n', self.m)
+
+    def m(self): ...
+",
+        )],
+        &[
+            "m.py:10 GET /own/n -> m.Api.m",
+            "m.py:6 PUT /own/m -> m.Api.m",
+        ],
+    );
+}

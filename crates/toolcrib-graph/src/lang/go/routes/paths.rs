@@ -8,6 +8,10 @@ use crate::lang::go::bindings::children;
 use crate::lang::go::items::Reader;
 use crate::lang::go::{K, kind};
 
+/// Methods that net/http has constants for.
+const METHODS: [&str; 9] = [
+    "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
+];
 /// Longest constant that is read, in bytes of source.
 const MAX_CONSTANT: usize = 120;
 
@@ -57,6 +61,38 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
+    /// The method that `http.MethodPost` names, under any name of the package.
+    pub(super) fn http_method(&self, node: Node<'_>) -> Option<String> {
+        if kind(node) != K::Selector {
+            return None;
+        }
+        let (_, name) = self.b.text(node).split_once('.')?;
+        let name = name.strip_prefix("Method")?.to_ascii_uppercase();
+        METHODS.contains(&name.as_str()).then_some(name)
+    }
+
+    /// The methods that an argument is: one, or a slice of them.
+    pub(super) fn http_methods(&self, node: Node<'_>) -> Vec<String> {
+        if kind(node) != K::Composite {
+            let literal = self.literal(node).map(str::to_ascii_uppercase);
+            return literal
+                .or_else(|| self.http_method(node))
+                .into_iter()
+                .collect();
+        }
+        let Some(body) = node.child_by_field_name("body") else {
+            return Vec::new();
+        };
+        let elements = children(body).into_iter().take(MAX_GIVEN);
+        elements
+            .filter_map(|element| element.named_child(0))
+            .flat_map(|element| match kind(element) {
+                K::Composite => Vec::new(),
+                _ => self.http_methods(element),
+            })
+            .collect()
+    }
+
     /// A path, blank where it is not written out; `None` for what is none.
     pub(super) fn path(&mut self, node: Node<'_>, depth: u32) -> Option<String> {
         if depth > MAX_PARTS {
@@ -74,6 +110,7 @@ impl<'s> Reader<'_, 's> {
                 let right = self.path(node.child_by_field_name("right")?, depth + 1)?;
                 Some(left + &right)
             }
+            K::Selector if self.http_method(node).is_some() => self.http_method(node),
             K::Identifier | K::Selector => {
                 let sym = self.b.node_name(node);
                 let scope = self.b.scope();
