@@ -72,7 +72,7 @@ impl Loaded {
         let (settings, mut bad) = McpSettings::each_from_toml(text).map_err(wrong)?;
         let mut variables = BTreeMap::new();
         for path in settings.variables_from.iter().rev() {
-            variables.extend(carried_variables(Path::new(path)));
+            variables.extend(carried_variables(&root.join(path)));
         }
         let here = BTreeMap::from([(ROOT.to_owned(), root.to_string_lossy().into_owned())]);
         let mut loaded = Loaded {

@@ -6,7 +6,7 @@
 
 use super::client::Client;
 use super::entry::Entry;
-use super::secret::{by_name, by_value};
+use super::secret::{by_flag, by_name, by_value, inside};
 use crate::settings::{ServerSettings, is_name};
 
 /// A variable that the gateway's entry in the client's file must set.
@@ -53,7 +53,12 @@ pub(crate) fn carry(
     }
     mover.args(&mut out.args);
     for (name, value) in &mut out.env {
-        *value = mover.text(name, value, by_name(name));
+        // A name that says nothing of a secret may be one that steers programs.
+        let own = match by_name(name) && !name.starts_with("TOOLCRIB_") {
+            true => name.clone(),
+            false => made(server, name),
+        };
+        *value = mover.text(&own, value, true);
     }
     for name in &entry.forwarded {
         let value = mover.environment(name);
@@ -63,7 +68,7 @@ pub(crate) fn carry(
         *url = mover.text(&made(server, "url"), url, false);
     }
     for (name, value) in &mut out.headers {
-        *value = mover.text(&made(server, name), value, by_name(name));
+        *value = mover.text(&made(server, name), value, true);
     }
     for (header, before, variable) in &entry.header_variables {
         let value = format!("{before}{}", mover.environment(variable));
@@ -106,16 +111,29 @@ impl Mover<'_> {
         }
     }
 
-    /// A text for which `own` is a good variable; `secret` by its name.
+    /// A text for which `own` is a good variable; `secret` by where it stands.
     fn text(&mut self, own: &str, text: &str, secret: bool) -> String {
         let parts = split(self.client, text);
         let literal: String = parts.iter().filter_map(Part::literal).collect();
         let plain = parts.iter().all(|part| part.literal().is_some());
-        if plain && !literal.is_empty() && (secret || by_value(&literal)) {
+        if plain && !literal.is_empty() && (secret || by_value(&literal) || inside(&literal)) {
             return self.keep(own, CarriedValue::Literal(text.to_owned()));
         }
         // A secret beside variables: the client fills in the whole.
-        if !plain && by_value(literal.trim()) && !literal.trim_end().ends_with("Bearer") {
+        let scheme = ["", "bearer", "basic", "token"]
+            .contains(&literal.trim().to_ascii_lowercase().as_str());
+        let defaults = parts.iter().any(|part| match part {
+            Part::Default(_, text) => {
+                !text.is_empty() && (secret || by_value(text) || inside(text))
+            }
+            _ => false,
+        });
+        let known = parts.iter().any(|part| matches!(part, Part::Known(_)));
+        if !plain
+            && (defaults
+                || (!scheme
+                    && (by_value(literal.trim()) || inside(&literal) || (secret && !known))))
+        {
             return self.keep(own, CarriedValue::Template(text.to_owned()));
         }
         let mut out = String::new();
@@ -127,6 +145,8 @@ impl Mover<'_> {
                     out.push_str(&format!("${{{name}:-{otherwise}}}"));
                 }
                 Part::Environment(name) => {
+                    self.names
+                        .name(name, self.server, &CarriedValue::Environment);
                     // It hands its whole environment on, and refuses the whole file
                     // where a variable that an entry names is not set.
                     let text = match self.client {
@@ -151,15 +171,18 @@ impl Mover<'_> {
             let arg = args[at].clone();
             let before = flag.take();
             args[at] = match (&before, split_pair(&arg)) {
-                (_, Some((name, between, value))) => {
-                    let named = made(self.server, name.trim_start_matches('-'));
-                    let secret = by_name(name);
-                    let value = self.text(&named, value, secret);
-                    format!("{}{between}{value}", name.replace("${", "$${"))
-                }
-                (Some(name), None) if !arg.starts_with('-') && by_name(name) => {
+                (Some(name), _) if !arg.starts_with('-') && by_flag(name) => {
                     let named = made(self.server, name.trim_start_matches('-'));
                     self.text(&named, &arg, true)
+                }
+                (_, Some((name, between, value))) => {
+                    let named = made(self.server, name.trim_start_matches('-'));
+                    let assigned = !name.starts_with('-')
+                        && between == "="
+                        && !name.bytes().any(|b| b.is_ascii_lowercase());
+                    let secret = by_flag(name) || assigned || pairs(&before);
+                    let value = self.text(&named, value, secret);
+                    format!("{}{between}{value}", name.replace("${", "$${"))
                 }
                 _ => self.text(&made(self.server, &format!("arg_{}", at + 1)), &arg, false),
             };
@@ -168,6 +191,12 @@ impl Mover<'_> {
             }
         }
     }
+}
+
+/// Whether a name and a value follow this flag.
+fn pairs(flag: &Option<String>) -> bool {
+    let flag = flag.as_deref().unwrap_or("");
+    ["-e", "--env", "-H", "--header"].contains(&flag)
 }
 
 /// `--name=value`, `NAME=value` and `Header: value`.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::carry::{Carried, CarriedValue, Names, carry};
 use super::client::{Client, Format, Scope};
 use super::survey::{Found, ReadFile, Survey, read_text};
-use super::variables::carried_in;
+use super::variables::{carried_in, carried_variables};
 use super::{ImportError, json_text};
 use crate::settings::{McpSettings, ServerSettings};
 
@@ -101,6 +101,16 @@ impl Plan {
             Config::read(&goal.user_config, Scope::User)?,
             Config::read(&goal.project_config, Scope::Project)?,
         ];
+        // What earlier imports carry keeps its names too.
+        for config in &configs {
+            let root = config.path.parent().unwrap_or(Path::new(""));
+            for path in &config.from {
+                for (name, text) in carried_variables(&root.join(path)) {
+                    let value = CarriedValue::Literal(text);
+                    names.taken.entry(name).or_insert(value);
+                }
+            }
+        }
         let mut servers = Vec::new();
         let mut takeovers: Vec<Takeover> = vec![Takeover::default(); survey.files.len()];
         for found in &survey.found {
@@ -121,8 +131,11 @@ impl Plan {
             if takeover.gone.is_empty() {
                 continue;
             }
-            if takeover.has_literals() && file.source.scope == Scope::User {
-                configs[0].variables_from(&file.source.path);
+            if takeover.has_literals() {
+                match file.source.scope {
+                    Scope::User => configs[0].variables_from(&file.source.path),
+                    Scope::Project => configs[1].variables_from_here(&file.source.path),
+                }
             }
             // Claude Code keeps two places in one file.
             let known = clients.iter_mut().find(|w| w.path == file.source.path);
@@ -453,6 +466,13 @@ impl Config {
             servers: settings.servers,
             from: settings.variables_from,
         })
+    }
+
+    /// The same of a file of the project, which others have elsewhere.
+    fn variables_from_here(&mut self, path: &Path) {
+        let root = self.path.parent().unwrap_or(Path::new(""));
+        let path = path.strip_prefix(root).unwrap_or(path).to_owned();
+        self.variables_from(&path);
     }
 
     fn variables_from(&mut self, path: &Path) {

@@ -4,15 +4,17 @@
 //! server, by a variable. One that is missed would be copied into another file.
 
 /// Parts of names under which secrets are kept.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 24] = [
     "apikey",
     "api_key",
     "accesskey",
     "access_key",
     "secret",
     "token",
-    "passw",
-    "passphrase",
+    "pass",
+    "secretkey",
+    "mnemonic",
+    "login",
     "pwd",
     "credential",
     "auth",
@@ -64,11 +66,62 @@ pub(crate) fn by_name(name: &str) -> bool {
     let name = name.trim_start_matches('-').to_ascii_lowercase();
     let name = name.replace(['-', '.', ' '], "_");
     NAMES.iter().any(|part| name.contains(part))
-        || name == "key"
-        || name.ends_with("_key")
-        || name == "pass"
-        || name.ends_with("_pass")
-        || name.ends_with("_pat")
+        || ["key", "pat", "tok"].iter().any(|end| name.ends_with(end))
+        || ["pin", "otp", "conn", "seed", "seed_phrase"].contains(&name.as_str())
+}
+
+/// Whether what follows such a flag may be a secret.
+pub(crate) fn by_flag(flag: &str) -> bool {
+    const FLAGS: [&str; 9] = [
+        "p",
+        "u",
+        "k",
+        "user",
+        "username",
+        "config",
+        "conn",
+        "connection",
+        "url",
+    ];
+    let bare = flag.trim_start_matches('-').to_ascii_lowercase();
+    by_name(flag) || (flag.starts_with('-') && FLAGS.contains(&bare.as_str()))
+}
+
+/// Whether a text holds the value of a secret key somewhere inside: JSON, `Password=x;`,
+/// `Authorization: x`, `user:password`, an address with a user or parameters.
+pub(crate) fn inside(text: &str) -> bool {
+    if text.contains('{') && text.contains('"') {
+        return true;
+    }
+    if let Some((_, rest)) = text.split_once("://") {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
+        let query = rest.split_once('?').map_or("", |(_, query)| query);
+        if authority.contains('@') || query.contains('=') || rest.contains('#') {
+            return true;
+        }
+    }
+    let named = text.match_indices(['=', ':']).any(|(at, _)| {
+        let before = text[..at].trim_end();
+        let start = before.rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
+        let start = start.map_or(0, |start| {
+            start + before[start..].chars().next().map_or(1, char::len_utf8)
+        });
+        let behind = text[at + 1..].trim_start();
+        !behind.is_empty() && !behind.starts_with("//") && by_name(&before[start..])
+    });
+    named || pair(text) || text.contains("Bearer ") || text.split_whitespace().any(by_value)
+}
+
+/// `user:password`, and not a port, a path or a version.
+fn pair(text: &str) -> bool {
+    let Some((user, password)) = text.split_once(':') else {
+        return false;
+    };
+    let odd = |c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '@' | ':');
+    !user.is_empty()
+        && !password.is_empty()
+        && !text.replacen(':', "", 1).contains(odd)
+        && !password.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
 /// Whether a text looks like a secret wherever it stands.

@@ -61,6 +61,7 @@ fn collect(name: &str, value: &Value, depth: usize, all: &mut BTreeMap<String, S
             let env = map.get("env").or_else(|| map.get("environment"));
             for (name, value) in env.and_then(Value::as_object).into_iter().flatten() {
                 if let Some(text) = value.as_str()
+                    && text.strip_prefix('$') != Some(name.as_str())
                     && !text.contains("${")
                     && !text.contains("{env:")
                     && !text.contains("{file:")

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use toolcrib_gateway::Loaded;
 use toolcrib_gateway::import::{
     Client, Goal, ImportError, Os, Places, Plan, Survey, apply, carried_variables, survey, undo,
 };
@@ -176,6 +177,38 @@ fn no_secret_is_written_where_it_was_not_before() {
 }
 
 #[test]
+fn values_are_carried_whatever_their_names_and_forms() {
+    let world = World::empty();
+    let servers = serde_json::json!({"mcpServers": {
+        "env": {"command": "x", "env": {
+            "PGPASSWORD": "leak-a", "USERNAME": "leak-b", "PATH": "/leak-c",
+            "NOTION_HEADERS": "{\"Authorization\": \"Bearer leak-d\"}",
+            "CONN": "Server=db;Password=leak-e;", "MIXED": "leak-f ${env:HOME}"}},
+        "args": {"command": "x", "args": [
+            "--password", "leak-g", "-p", "leak-h", "-e", "DB=leak-i", "--user", "bob:leak-j",
+            "--connection-string", "Server=db;Password=leak-k;", "--pat", "leak-l",
+            "--header", "Authorization:Bearer leak-m", "--key=leak-n", "redis://:leak-o@h:6379",
+            "{\"k\":\"leak-p\"}", "API_KEY=leak-q npx y", "--header", "X-Api-Key: leak-r",
+            "--config", "leak-s", "bob:leak-t", "--ado=Server=d;Pwd=leak-u"]},
+        "command": {"command": "API_TOKEN=leak-v npx"},
+        "url": {"url": "https://user:leak-w@h.example/mcp"},
+        "query": {"url": "https://h.example/mcp?code=leak-x", "headers": {"X-Custom": "leak-y"}},
+    }});
+    world.write("home/.cursor/mcp.json", &servers.to_string());
+    world.write(
+        "home/.gemini/settings.json",
+        r#"{"mcpServers":{"gem":{"command":"x","env":{"K":"${K:-leak-z}"}}}}"#,
+    );
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let config = world.read("home/.config/toolcrib/config.toml");
+    assert!(!config.contains("leak-"), "{config}");
+    let carried = carried_variables(&world.path("home/.cursor/mcp.json"));
+    assert_eq!(carried["PGPASSWORD"], "leak-a");
+    assert_eq!(carried["ENV_PATH"], "/leak-c");
+    assert!(!carried.contains_key("PATH"));
+}
+
+#[test]
 fn a_gateway_started_elsewhere_finds_the_secrets_where_they_are() {
     let world = World::full();
     apply(&world.plan(), true, &world.state()).unwrap();
@@ -188,6 +221,35 @@ fn a_gateway_started_elsewhere_finds_the_secrets_where_they_are() {
         found.is_empty(),
         "templates are the client's to fill in: {found:?}"
     );
+}
+
+#[test]
+fn a_projects_secrets_are_found_from_anywhere() {
+    let world = World::empty();
+    for (path, key, secret) in [
+        (".mcp.json", "mcpServers", "tok-one"),
+        (".vscode/mcp.json", "servers", "tok-two"),
+    ] {
+        let entry = serde_json::json!({"command": "x", "env": {"P_TOKEN": secret}});
+        let text = serde_json::json!({key: {secret: entry}}).to_string();
+        world.write(&format!("project/{path}"), &text);
+    }
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let text = world.read("project/toolcrib.toml");
+    assert!(
+        !text.contains(&*world.dir.path().to_string_lossy()) && text.contains("variables_from")
+    );
+    let file = world.path("project/toolcrib.toml");
+    let loaded = Loaded::from_toml(&text, &file, &world.path("project")).unwrap();
+    for server in &loaded.servers {
+        let toolcrib_mcp::Transport::Stdio { env, .. } = &server.transport else {
+            panic!("stdio");
+        };
+        let name = env["P_TOKEN"]
+            .trim_start_matches("${")
+            .trim_end_matches('}');
+        assert_eq!(server.variables[name], *server.name);
+    }
 }
 
 #[test]
