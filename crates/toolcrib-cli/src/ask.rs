@@ -88,7 +88,8 @@ async fn asked(
     live.clear();
 
     let registry = Arc::new(registry(&snapshot.lookup, &args.tools, args.quiet)?);
-    let watch = Arc::new(Watch::new(args.format, live));
+    let interrupt = signals.interrupt();
+    let watch = Arc::new(Watch::new(args.format, live, interrupt.token().clone()));
     let path = session.as_ref().map(|log| log.path().to_path_buf());
     let agent = agent(Parts {
         args,
@@ -108,14 +109,23 @@ async fn asked(
         ),
     };
     let run = agent.begin_from(history, loaded, question, answer.format());
-    let interrupt = signals.interrupt();
     let outcome = agent.drive_until(run, &answer, interrupt.token()).await;
     drop(interrupt);
 
-    let last = watch.finish();
     let dress = Dress::detect(&workspace.root);
-    report::outcome(args, &outcome, last, &dress, path.as_deref());
-    Ok(status(&outcome))
+    let told = watch
+        .finish()
+        .and_then(|last| report::outcome(args, &outcome, last, &dress, path.as_deref()));
+    match told {
+        Ok(()) => Ok(status(&outcome)),
+        Err(error) => Err(CliError::failed(format!(
+            "cannot write to standard output: {error}{}",
+            path.map_or_else(String::new, |path| format!(
+                "; what was said is in {}",
+                path.display()
+            ))
+        ))),
+    }
 }
 
 /// The lookup tools of a repository and the tools that files describe.

@@ -23,7 +23,7 @@ use crate::terminal::{print, say};
 use crate::{encoder, model, snapshot};
 
 use command::{COMMANDS, Line};
-use input::{Input, Read};
+use input::{Input, LIMIT, Read};
 use stream::Stream;
 
 /// Talks until the end of input.
@@ -75,9 +75,17 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
         let first = ask.question.join(" ");
         runtime.block_on(chat.say(&first))?;
     }
-    loop {
+    while !chat.doorman.leaving() {
         match input.read()? {
             Read::End => break,
+            Read::TooLong => {
+                say(&format!(
+                    "toolcrib: a line of a chat may have {LIMIT} bytes, and one that has more was \
+                     left out; put long material into a file of the repository and ask about that \
+                     file"
+                ));
+                chat.last = Status::Failure;
+            }
             Read::Interrupted => say("/quit leaves"),
             Read::Line(line) => {
                 let line = command::parse(&line);
@@ -93,8 +101,12 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
         }
     }
     let last = chat.last;
+    let leaving = chat.doorman.leaving();
     drop(chat);
     runtime.shutdown_background();
+    if leaving {
+        return Ok(Status::Interrupted);
+    }
     // A person has seen each end; a pipe learns of the last one.
     Ok(if input.is_editor() {
         Status::Success

@@ -1,5 +1,6 @@
 //! Signals that ask the process to end.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::task::JoinHandle;
@@ -37,18 +38,28 @@ impl Signals {
             self.next().await;
             stop.cancel();
             self.next().await;
-            // What runs for a tool is in groups of its own, which no signal reached.
-            described::end_all();
-            std::process::exit(130);
+            end(Came::Interrupt);
         });
         Interrupt { cancel, waiting }
     }
 }
 
+/// Ends the process at once. What runs for a tool is in groups of its own, which no
+/// signal reached.
+fn end(came: Came) -> ! {
+    described::end_all();
+    std::process::exit(match came {
+        Came::Quit => 131,
+        Came::Interrupt | Came::Leave => 130,
+    })
+}
+
 /// Watches for signals beside a conversation. While an answer is made the first one
-/// cancels it; at any other time, and for the second time, it ends the process.
+/// cancels it, and ends the conversation after it unless it was an interrupt; at any
+/// other time, and for the second time, it ends the process.
 pub(crate) struct Doorman {
     busy: Arc<Mutex<Option<CancellationToken>>>,
+    leaving: Arc<AtomicBool>,
 }
 
 /// One answer that a signal cancels, as long as it exists.
@@ -62,6 +73,8 @@ impl Doorman {
     pub(crate) fn stand(leave: impl Fn() + Send + 'static) -> Result<Doorman, CliError> {
         let busy: Arc<Mutex<Option<CancellationToken>>> = Arc::default();
         let now = Arc::clone(&busy);
+        let leaving: Arc<AtomicBool> = Arc::default();
+        let left = Arc::clone(&leaving);
         let runtime = model::runtime()?;
         let guard = runtime.enter();
         // Before the first answer begins.
@@ -70,20 +83,27 @@ impl Doorman {
         std::thread::spawn(move || {
             runtime.block_on(async {
                 loop {
-                    signals.next().await;
-                    let busy = now.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    match busy {
-                        Some(cancel) if !cancel.is_cancelled() => cancel.cancel(),
+                    let came = signals.came().await;
+                    let busy = now.lock().unwrap_or_else(PoisonError::into_inner);
+                    match &*busy {
+                        Some(cancel) if came != Came::Quit && !cancel.is_cancelled() => {
+                            left.store(came == Came::Leave, Ordering::SeqCst);
+                            cancel.cancel();
+                        }
                         _ => {
-                            described::end_all();
                             leave();
-                            std::process::exit(130);
+                            end(came);
                         }
                     }
                 }
             });
         });
-        Ok(Doorman { busy })
+        Ok(Doorman { busy, leaving })
+    }
+
+    /// Whether the signal that cancelled an answer asked the process to end.
+    pub(crate) fn leaving(&self) -> bool {
+        self.leaving.load(Ordering::SeqCst)
     }
 
     /// An answer begins.
@@ -112,10 +132,31 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Interrupt, terminate and hang up, from the moment it exists.
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(unix), allow(dead_code))]
+enum Came {
+    /// What is under way should end.
+    Interrupt,
+    /// The process should end.
+    Leave,
+    /// The process should end at once.
+    Quit,
+}
+
+/// Interrupt, terminate, hang up and quit, from the moment it exists.
 pub(crate) struct Signals {
     #[cfg(unix)]
-    streams: Vec<tokio::signal::unix::Signal>,
+    streams: Vec<(Came, tokio::signal::unix::Signal)>,
+}
+
+impl Signals {
+    /// Returns when one of them comes, but for quit, which ends the process.
+    pub(crate) async fn next(&mut self) {
+        if self.came().await == Came::Quit {
+            end(Came::Quit);
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -125,13 +166,14 @@ impl Signals {
     pub(crate) fn listen() -> Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let kinds = [
-            SignalKind::interrupt(),
-            SignalKind::terminate(),
-            SignalKind::hangup(),
+            (Came::Interrupt, SignalKind::interrupt()),
+            (Came::Leave, SignalKind::terminate()),
+            (Came::Leave, SignalKind::hangup()),
+            (Came::Quit, SignalKind::quit()),
         ];
         let streams = kinds
             .into_iter()
-            .filter_map(|kind| signal(kind).ok())
+            .filter_map(|(came, kind)| Some((came, signal(kind).ok()?)))
             .collect();
         // A file that grows past its limit is an error of the write, with a message,
         // and not the end of the process.
@@ -140,17 +182,18 @@ impl Signals {
         Signals { streams }
     }
 
-    /// Returns when one of them comes.
-    pub(crate) async fn next(&mut self) {
-        let came = self
-            .streams
-            .iter_mut()
-            .map(|stream| Box::pin(stream.recv()));
+    async fn came(&mut self) -> Came {
+        let came = self.streams.iter_mut().map(|(came, stream)| {
+            Box::pin(async move {
+                stream.recv().await;
+                *came
+            })
+        });
         let came: Vec<_> = came.collect();
         if came.is_empty() {
             return std::future::pending().await;
         }
-        futures_util::future::select_all(came).await;
+        futures_util::future::select_all(came).await.0
     }
 }
 
@@ -161,10 +204,10 @@ impl Signals {
         Signals {}
     }
 
-    /// Returns when the user interrupts.
-    pub(crate) async fn next(&mut self) {
+    async fn came(&mut self) -> Came {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        Came::Interrupt
     }
 }

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 /// Prints to standard output. A reader that went away ends the process quietly,
 /// as `head` expects.
 pub(crate) fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    if let Err(error) = written {
+    if let Err(error) = write(text) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             std::process::exit(0);
         }
@@ -20,6 +18,21 @@ pub(crate) fn print(text: &str) {
         ));
         std::process::exit(1);
     }
+}
+
+/// Prints to standard output, for whom it matters that it arrives.
+///
+/// # Errors
+/// What kept it from being written; a broken pipe is a reader that went away.
+pub(crate) fn write(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// `1 call`, `2 calls`.
+pub(crate) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Prints one line to standard error; trouble there has nowhere to go.

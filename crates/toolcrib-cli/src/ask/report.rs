@@ -8,28 +8,31 @@ use toolcrib_core::Finish;
 use super::cited::Cited;
 use super::watch::spent;
 use crate::args::{AskArgs, Format};
-use crate::terminal::{Dress, print, say};
+use crate::terminal::{Dress, count, say, write};
 
 /// The answer to standard output, everything else to standard error.
+///
+/// # Errors
+/// The answer could not be written.
 pub(super) fn outcome(
     args: &AskArgs,
     outcome: &Outcome<Cited>,
     last: Option<Event>,
     dress: &Dress,
     session: Option<&Path>,
-) {
+) -> std::io::Result<()> {
     match args.format {
         Format::Json => {
             if let Some(cited) = outcome.answer() {
-                print(&format!("{}\n", cited.json()));
+                write(&format!("{}\n", cited.json()))?;
             }
             if let Some(event) = last {
-                print(&format!("{}\n", event.to_json()));
+                write(&format!("{}\n", event.to_json()))?;
             }
         }
         Format::Text => {
             if let Some(cited) = outcome.answer() {
-                print(&format!("{}\n", cited.dressed(dress).trim_end()));
+                write(&format!("{}\n", cited.dressed(dress).trim_end()))?;
             }
         }
     }
@@ -42,14 +45,14 @@ pub(super) fn outcome(
     if !args.quiet && args.format == Format::Text {
         summary(outcome, session);
     }
+    Ok(())
 }
 
 fn summary(outcome: &Outcome<Cited>, session: Option<&Path>) {
     let report = outcome.report();
-    let count = |n: u64, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let mut parts = vec![
-        count(u64::from(report.rounds), "round"),
-        count(report.calls, "lookup"),
+        count(report.rounds as usize, "round"),
+        count(report.calls as usize, "lookup"),
         format!("{:.1} s", report.elapsed.as_secs_f64()),
     ];
     parts.extend(spent(&report.usage, report.cost.as_ref()));

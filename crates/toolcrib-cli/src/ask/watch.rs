@@ -3,15 +3,17 @@
 use std::sync::{Mutex, PoisonError};
 
 use toolcrib_agent::{Event, OutcomeKind, Sink};
-use toolcrib_core::{Cost, Usage};
+use toolcrib_core::{CancellationToken, Cost, Usage};
 
 use crate::args::Format;
-use crate::terminal::{LiveLine, print};
+use crate::terminal::{LiveLine, write};
 
 /// Feeds the live line, or prints events as JSON lines. The last event is held
 /// back: what is known of the answer's citations comes before it.
 pub(super) struct Watch {
     format: Format,
+    /// Ends the run when nobody reads its events any more.
+    stop: CancellationToken,
     state: Mutex<State>,
 }
 
@@ -22,11 +24,13 @@ struct State {
     usage: Usage,
     cost: Option<Cost>,
     last: Option<Event>,
+    lost: Option<std::io::Error>,
 }
 
 impl Watch {
-    /// Shows events in this format, on this line.
-    pub(super) fn new(format: Format, live: LiveLine) -> Watch {
+    /// Shows events in this format, on this line. `stop` is fired when an event cannot
+    /// be written.
+    pub(super) fn new(format: Format, live: LiveLine, stop: CancellationToken) -> Watch {
         let state = State {
             live,
             round: String::new(),
@@ -34,18 +38,26 @@ impl Watch {
             usage: Usage::default(),
             cost: None,
             last: None,
+            lost: None,
         };
         Watch {
             format,
+            stop,
             state: Mutex::new(state),
         }
     }
 
     /// Removes the live line and hands over the last event.
-    pub(super) fn finish(&self) -> Option<Event> {
+    ///
+    /// # Errors
+    /// An event could not be written, and the run was ended for it.
+    pub(super) fn finish(&self) -> std::io::Result<Option<Event>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.live.clear();
-        state.last.take()
+        match state.lost.take() {
+            Some(error) => Err(error),
+            None => Ok(state.last.take()),
+        }
     }
 }
 
@@ -55,7 +67,12 @@ impl Sink for Watch {
         if let Event::RunFinished { .. } = event {
             state.last = Some(event.clone());
         } else if self.format == Format::Json {
-            print(&format!("{}\n", event.to_json()));
+            if state.lost.is_none()
+                && let Err(error) = write(&format!("{}\n", event.to_json()))
+            {
+                state.lost = Some(error);
+                self.stop.cancel();
+            }
         } else {
             state.take(event);
         }

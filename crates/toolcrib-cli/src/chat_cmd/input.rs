@@ -10,8 +10,8 @@ use toolcrib_dispatch::Redactor;
 use crate::exit::CliError;
 use crate::terminal::say;
 
-/// Longest line of a pipe in bytes.
-const LIMIT: u64 = 128 * 1024;
+/// Longest line of a pipe in bytes, its end not counted.
+pub(super) const LIMIT: u64 = 128 * 1024;
 /// Lines kept of what was typed.
 const HISTORY: usize = 1_000;
 
@@ -20,6 +20,9 @@ pub(super) enum Read {
     Line(String),
     /// Interrupted while a line was typed.
     Interrupted,
+    /// A line of a pipe with more bytes than it may have, and what it goes on in, which
+    /// were passed over.
+    TooLong,
     End,
 }
 
@@ -74,10 +77,12 @@ impl Input {
     /// The next line. One that ends with a backslash goes on in the next.
     pub(super) fn read(&mut self) -> Result<Read, CliError> {
         let mut whole = String::new();
+        let mut over = false;
         loop {
             let prompt = if whole.is_empty() { "> " } else { ". " };
-            let line = match self.line(prompt)? {
+            let line = match self.line(prompt, &mut over)? {
                 Read::Line(line) => line,
+                Read::End if over => return Ok(Read::TooLong),
                 Read::End if !whole.is_empty() => return Ok(Read::Line(whole)),
                 other => return Ok(other),
             };
@@ -86,6 +91,7 @@ impl Input {
                     whole.push_str(more);
                     whole.push('\n');
                 }
+                None if over => return Ok(Read::TooLong),
                 None => {
                     whole.push_str(&line);
                     return Ok(Read::Line(whole));
@@ -94,7 +100,8 @@ impl Input {
         }
     }
 
-    fn line(&mut self, prompt: &str) -> Result<Read, CliError> {
+    /// The next line of a source; only the end of one that is `over` the limit.
+    fn line(&mut self, prompt: &str, over: &mut bool) -> Result<Read, CliError> {
         let failed = |error: &dyn std::fmt::Display| {
             CliError::failed(format!("cannot read standard input: {error}"))
         };
@@ -111,19 +118,26 @@ impl Input {
             },
             Input::Pipe => {
                 let mut bytes = Vec::new();
-                let read = std::io::stdin()
-                    .lock()
-                    .take(LIMIT)
-                    .read_until(b'\n', &mut bytes)
-                    .map_err(|error| failed(&error))?;
+                let mut stdin = std::io::stdin().lock();
+                let mut more = || {
+                    let had = bytes.len();
+                    let most = &mut (&mut stdin).take(LIMIT + 1);
+                    let read = most.read_until(b'\n', &mut bytes);
+                    let read = read.map_err(|error| failed(&error))? as u64;
+                    let cut = read > LIMIT && bytes.last() != Some(&b'\n');
+                    if cut || had > 0 {
+                        *over = true;
+                        let end = bytes.len().saturating_sub(3);
+                        bytes.drain(..end);
+                    }
+                    Ok((read, cut))
+                };
+                let (read, mut cut) = more()?;
                 if read == 0 {
                     return Ok(Read::End);
                 }
-                if bytes.last() != Some(&b'\n') && bytes.len() as u64 == LIMIT {
-                    return Err(CliError::usage(format!(
-                        "a line of a chat may have {LIMIT} bytes; put long material into a file of \
-                         the repository and ask about that file"
-                    )));
+                while cut {
+                    cut = more()?.1;
                 }
                 let line = String::from_utf8_lossy(&bytes);
                 Ok(Read::Line(line.trim_end_matches(['\n', '\r']).to_owned()))

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::json;
 use toolcrib_agent::{Agent, Answer, Budget};
 use toolcrib_core::{
-    AssistantMessage, Finish, History, Message, Mode, Model, ModelError, ModelErrorKind,
+    AssistantMessage, Finish, Hidden, History, Message, Mode, Model, ModelError, ModelErrorKind,
     ModelProfile, Reply, ReplyEvent, Request, SpillError, SpillStore, Str, ToolResult, Usage,
     Visibility, spill_handle,
 };
@@ -23,7 +23,8 @@ use super::{read, show};
 use crate::args::{PlaceArgs, SessionReplayArgs};
 use crate::exit::{CliError, Status};
 use crate::place::Workspace;
-use crate::terminal::{harmless_line, print, say};
+use crate::signals::Signals;
+use crate::terminal::{count, harmless_line, print, say};
 use crate::{ask, model, snapshot};
 
 /// Replies on record, given one after the other.
@@ -111,6 +112,17 @@ pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
         then: DiskSpill::beside(session.path()),
         now: Mutex::default(),
     });
+    let visibility = Visibility {
+        mode,
+        ..Visibility::default()
+    };
+    let withheld = |name: &str| {
+        let tool = registry.get(name);
+        tool.is_some_and(|tool| visibility.check(tool.spec()) == Err(Hidden::ByMode))
+    };
+    let guard = runtime.enter();
+    let interrupt = Signals::listen().interrupt();
+    drop(guard);
     let mut tally = Tally::default();
     let mut text = String::new();
     for on_record in runs(&session) {
@@ -119,10 +131,7 @@ pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
             replies: Mutex::new(on_record.replies),
         }))
         .tools(Arc::clone(&registry))
-        .visibility(Visibility {
-            mode,
-            ..Visibility::default()
-        })
+        .visibility(visibility.clone())
         .surface(SurfacePolicy::default())
         .budget(Budget::default())
         .spill(Arc::clone(&kept) as Arc<dyn SpillStore>)
@@ -131,7 +140,11 @@ pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
         let run = agent.begin(History::new(), &on_record.question, None);
         // How the run ends is of no interest: its answer is on record, and where
         // the caller's own checks sent it back the record runs on.
-        let outcome = runtime.block_on(agent.drive(run, &Answer::text()));
+        let answer = Answer::text();
+        let outcome = runtime.block_on(agent.drive_until(run, &answer, interrupt.token()));
+        if interrupt.token().is_cancelled() {
+            break;
+        }
         let again: Vec<ToolResult> = outcome
             .report()
             .history
@@ -141,12 +154,27 @@ pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
                 _ => None,
             })
             .collect();
-        compare(&mut text, args, &mut tally, &on_record.results, &again);
+        compare(
+            &mut text,
+            args,
+            &mut tally,
+            &on_record.results,
+            &again,
+            &withheld,
+        );
     }
+    let interrupted = interrupt.token().is_cancelled();
+    drop(interrupt);
+    // A tool that does not heed its cancellation must not keep the process alive.
+    runtime.shutdown_background();
     print(&text);
+    if interrupted {
+        say("toolcrib: the replay was interrupted");
+        return Ok(Status::Interrupted);
+    }
     say(&format!(
-        "{} calls: {} the same, {} different, {} not run again",
-        tally.calls,
+        "{}: {} the same, {} different, {} not run again",
+        count(tally.calls, "call"),
         tally.same,
         tally.different,
         tally.calls - tally.same - tally.different
@@ -195,6 +223,7 @@ fn compare(
     tally: &mut Tally,
     then: &[ToolResult],
     now: &[ToolResult],
+    withheld: &dyn Fn(&str) -> bool,
 ) {
     for old in then {
         tally.calls += 1;
@@ -202,6 +231,8 @@ fn compare(
         let state = match new {
             None => "not run",
             Some(new) if new.is_error == old.is_error && body(new) == body(old) => "same",
+            // What may change something was refused, which says nothing of the tool.
+            Some(_) if withheld(&old.name) => "not run",
             Some(_) => "different",
         };
         match state {

@@ -219,8 +219,15 @@ fn long_lines_are_read_whole_and_too_long_ones_refused() {
     assert_eq!(ran.stdout, "One.\nTwo.\n");
     let rows = std::fs::read_to_string(&world.sessions()[0]).unwrap();
     assert!(rows.contains(&long) && rows.contains(r"line 298\nline 299\nend"));
-    let ran = chat(&world, &["--model", &model], &"x".repeat(200_000));
-    assert_eq!(ran.code, Some(2));
+    // What such a line goes on in is refused with it; the lines after it are read.
+    let over = "x".repeat(200_000);
+    let typed = format!("{over}\\\nmore\nshort\n{over}");
+    let ran = chat(&world, &["--quiet", "--model", &model], &typed);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert_eq!(ran.stdout, "One.\n");
+    assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
+    let most = chat(&world, &["--model", &model], &"x".repeat(128 * 1024));
+    assert_eq!(most.code, Some(0), "{}", most.stderr);
     assert!(
         ran.stderr.contains("put long material into a file"),
         "{}",
@@ -294,6 +301,43 @@ mod signals {
         assert_eq!(child.wait().unwrap().code(), Some(130));
         let shown = world.run(&["session", "show", "last"]);
         assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    }
+
+    /// A request to end that comes while an answer is made: the answer is cancelled, its
+    /// row is written, and no further line is read.
+    #[test]
+    fn p14_a_request_to_end_ends_a_chat_that_is_busy() {
+        for signal in ["TERM", "HUP"] {
+            let world = World::sample();
+            let server = ByteServer::start([
+                Answer::sse([said("It is ", "null")]).stall(),
+                Answer::sse([said("Here.", "\"stop\"")]).done(),
+            ])
+            .unwrap();
+            let model = format!("{}#m", server.url("/v1"));
+            let mut child = world
+                .command()
+                .args(["chat", "--quiet", "--model", &model])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            stdin.write_all(b"Where?\nAnd now?\n").unwrap();
+            let asked = || {
+                let received = server.received();
+                received.iter().filter(|sent| sent.method == "POST").count()
+            };
+            until("the request never came", || asked() == 1);
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            interrupt(child.id(), signal);
+            assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+            assert_eq!(asked(), 1, "{signal}");
+            let rows = crate::world::json_lines(&world.sessions()[0]);
+            assert_eq!(rows.last().unwrap()["outcome"], "cancelled", "{signal}");
+            drop(stdin);
+        }
     }
 
     /// At a terminal: editing, what is pasted, a cancelled line, the end of input.

@@ -182,6 +182,122 @@ fn p14_a_second_signal_ends_it_at_once_and_leaves_no_process() {
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
 }
 
+/// A tool that starts a tree of commands once the file `go` is there, and a script that
+/// calls it. The mark tells the tree's processes.
+#[cfg(target_os = "linux")]
+fn grower(world: &World, mark: &str) -> String {
+    let tree = format!(
+        "test -e go || exit 0; trap '' INT TERM HUP QUIT; (sleep {mark} & sleep {mark}) & sleep {mark} & wait"
+    );
+    let tool = json!({
+        "name": "tree", "description": "Does it.", "parameters": {"type": "object"},
+        "annotations": {"readOnlyHint": true}, "command": ["sh", "-c", tree],
+    });
+    world.file("tools.jsonl", tool.to_string());
+    world.script(&[
+        r#"{"calls":[{"name":"tree","arguments":{}}]}"#,
+        r#"{"text":"It is in src/cut.rs:4."}"#,
+    ])
+}
+
+/// Starts this, sends the signal once the tool's tree is there, and returns how it ended
+/// once the tree is gone.
+#[cfg(target_os = "linux")]
+fn felled(world: &World, mark: &str, signal: &str, args: &[&str]) -> crate::world::Ran {
+    let child = world
+        .command()
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let alive = || crate::signals::alive(mark).len();
+    until("the tool's children never came", || alive() >= 3);
+    interrupt(child.id(), signal);
+    let ran = ran(child.wait_with_output().unwrap());
+    until("children are left", || alive() == 0);
+    ran
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn p14_a_replay_that_is_interrupted_leaves_no_process() {
+    let world = World::sample();
+    let mark = format!("33{}", std::process::id());
+    let script = grower(&world, &mark);
+    let ask = [
+        "ask",
+        "--tools",
+        "tools.jsonl",
+        "--model",
+        &script,
+        "Where?",
+    ];
+    assert_eq!(world.run(&ask).code, Some(0));
+    world.file("go", "");
+    for signal in ["INT", "TERM"] {
+        let replay = ["session", "replay", "last", "--tools", "tools.jsonl"];
+        let ran = felled(&world, &mark, signal, &replay);
+        assert_eq!(ran.code, Some(130), "{signal}: {}", ran.stderr);
+        assert!(ran.stderr.contains("was interrupted"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn p14_quit_ends_it_at_once_and_leaves_no_process() {
+    let world = World::sample();
+    let mark = format!("34{}", std::process::id());
+    let script = grower(&world, &mark);
+    world.file("go", "");
+    let ask = [
+        "ask",
+        "--tools",
+        "tools.jsonl",
+        "--model",
+        &script,
+        "Where?",
+    ];
+    let ran = felled(&world, &mark, "QUIT", &ask);
+    assert_eq!(ran.code, Some(131), "{}", ran.stderr);
+}
+
+/// Whoever reads the events goes away in the middle of the run.
+#[test]
+fn p14_a_run_whose_events_nobody_reads_is_cancelled() {
+    use std::io::BufRead as _;
+    let world = World::sample();
+    world.file(
+        "tools.jsonl",
+        r#"{"name":"wait","description":"Waits.","annotations":{"readOnlyHint":true},"command":["sh","-c","until test -e go; do sleep 0.05; done"]}"#,
+    );
+    let script = world.script(&[
+        r#"{"calls":[{"name":"wait","arguments":{}}]}"#,
+        r#"{"text":"It is in src/cut.rs:4."}"#,
+    ]);
+    let args = ["ask", "--tools", "tools.jsonl", "--model", &script];
+    let mut child = world
+        .command()
+        .args(args)
+        .args(["--format", "json", "Where?"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut events = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut event = String::new();
+    while !event.contains("tool_call_started") {
+        event.clear();
+        assert!(events.read_line(&mut event).unwrap() > 0, "no call");
+    }
+    drop(events);
+    world.file("go", "");
+    let ran = ran(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("standard output"), "{}", ran.stderr);
+    assert_goes_on(&world);
+}
+
 /// A terminal with the program at its other end.
 pub(crate) struct Terminal {
     keys: File,

@@ -155,6 +155,37 @@ fn l28_a_replay_reports_what_differs_today() {
     assert_eq!(good(&world, &["session", "show", "--json"]).stdout, rows);
 }
 
+/// What may change something is not run, which says nothing of what it would do.
+#[test]
+fn l28_a_replay_without_leave_to_write_counts_writers_as_not_run() {
+    let world = World::sample();
+    world.file(
+        "tools.jsonl",
+        r#"{"name":"note","description":"Notes.","command":["sh","-c","echo a >> noted; cat noted"]}"#,
+    );
+    let model = world.script(&[
+        r#"{"calls":[{"name":"note","arguments":{}}]}"#,
+        r#"{"text":"It is in src/cut.rs:4."}"#,
+    ]);
+    let tools = ["--tools", "tools.jsonl"];
+    good(
+        &world,
+        &[&["ask", "--model", &model][..], &tools, &["Note it."]].concat(),
+    );
+    let replay = [&["session", "replay"][..], &tools].concat();
+    let ran = good(&world, &replay);
+    assert!(
+        ran.stderr
+            .contains("1 call: 0 the same, 0 different, 1 not run again"),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+    let ran = world.run(&[&replay[..], &["--allow-writes"]].concat());
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 different"), "{}", ran.stderr);
+}
+
 /// A result that was cut is read on in a replay as it was in the run.
 #[test]
 fn l28_l16_a_replay_reads_on_in_what_was_cut() {
