@@ -52,7 +52,21 @@ pub(crate) fn register(
     Ok(quarantined)
 }
 
+/// Names that the loop answers itself: a described tool that takes one would switch the
+/// search off for all others.
+const OWN: [&str; 3] = [
+    toolcrib_surface::TOOL_SEARCH,
+    toolcrib_surface::CALL_TOOL,
+    toolcrib_dispatch::READ_RESULT,
+];
+
 fn spec(entry: &ToolEntry) -> Result<ToolSpec, String> {
+    let name = ToolName::from_foreign(&entry.name);
+    if OWN.contains(&name.as_str()) {
+        return Err(format!(
+            "the name `{name}` is the loop's own; give the tool another one"
+        ));
+    }
     let schema = match &entry.schema {
         serde_json::Value::Null => Schema::empty(),
         schema => Schema::parse(&schema.to_string()).map_err(|error| error.to_string())?,
@@ -67,14 +81,10 @@ fn spec(entry: &ToolEntry) -> Result<ToolSpec, String> {
         (false, true) => Effect::Destructive,
         (false, false) => Effect::Write,
     };
-    let spec = ToolSpec::new(
-        ToolName::from_foreign(&entry.name),
-        entry.description.as_str(),
-        schema,
-    )
-    .source(SourceId::new(source))
-    .exposure(Exposure::Deferred)
-    .effect(effect);
+    let spec = ToolSpec::new(name, entry.description.as_str(), schema)
+        .source(SourceId::new(source))
+        .exposure(Exposure::Deferred)
+        .effect(effect);
     Ok(if entry.title.is_empty() {
         spec
     } else {

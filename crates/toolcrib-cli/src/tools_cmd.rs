@@ -83,7 +83,8 @@ impl Costs {
         most.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         most.truncate(10);
         let price = profile.and_then(|profile| profile.price);
-        let usd = |tokens: usize| price.map(|price| price.input * tokens as f64);
+        // Prices are by a million tokens.
+        let usd = |tokens: usize| price.map(|price| price.input * tokens as f64 / 1e6);
         Costs {
             most,
             usd: usd(report.eager_tokens).zip(usd(report.first_turn_tokens)),

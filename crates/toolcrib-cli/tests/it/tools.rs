@@ -315,6 +315,26 @@ fn odd_roots_of_schemas_are_mended_or_left_out_with_a_reason() {
 }
 
 #[test]
+fn a_tool_with_a_name_of_the_loops_own_switches_nothing_off() {
+    let world = World::sample();
+    let tools = with_tools(&world);
+    let more = world.home().join("own.jsonl");
+    let own = ["tool_search", "call_tool", "read_result"];
+    let lines = own.map(|name| format!(r#"{{"name":"{name}","description":"Mine."}}"#));
+    std::fs::write(&more, lines.join("\n")).unwrap();
+    let more = more.display().to_string();
+    let ran = world.run(&["tools", "--json", "--tools", &tools, &more]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["active"], true, "{report}");
+    for name in own {
+        let left = report["quarantined"].as_array().unwrap().iter();
+        let mut of = left.filter(|tool| tool["name"] == name);
+        let reason = of.next().unwrap()["reason"].as_str().unwrap();
+        assert!(reason.contains("the loop's own"), "{reason}");
+    }
+}
+
+#[test]
 fn what_one_model_would_see_and_what_it_costs() {
     let world = World::sample();
     let tools = with_tools(&world);
@@ -329,6 +349,10 @@ fn what_one_model_would_see_and_what_it_costs() {
     assert_eq!(native["route"], "native");
     assert!(native["active"].as_bool().unwrap(), "{native}");
     assert_eq!(native["costliest"].as_array().unwrap().len(), 10);
+    let usd = native["eager_usd"].as_f64().unwrap();
+    let tokens = native["eager_tokens"].as_f64().unwrap();
+    // A few dollars a million tokens.
+    assert!((1.0..10.0).contains(&(usd * 1e6 / tokens)), "{native}");
     let plain = report(&["--cost"]);
     assert_eq!(plain["route"], "append");
     assert!(plain["eager_usd"].is_null() && plain.get("model").is_none());
