@@ -4,15 +4,17 @@ Its journal notes every body in the form of a chat, so that none of them is show
 providers' types."""
 import json
 
-from kit import free_port, hold, http, npm, of, passed, serving
+from kit import cargo_tests, free_port, hold, http, npm, of, passed, serving
 
 CALLS = [
     {"name": "search_symbols", "arguments": json.dumps({"query": "truncate_result"})},
     {"name": "no_such_tool", "arguments": "{}"},
 ]
+WEATHER = [{"name": "get_weather", "arguments": json.dumps({"city": "Paris"})}]
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "cost": 0.475}
 FIXTURES = {
     "fixtures": [
+        {"match": {"userMessage": "weather"}, "response": {"toolCalls": WEATHER}},
         {
             "match": {"hasToolResult": False},
             "response": {"content": "Let me look. ", "toolCalls": CALLS, "usage": USAGE},
@@ -59,6 +61,8 @@ def run(world, bodies):
     with serving(served, f"{base}/v1/models"):
         for wire, model in MODELS.items():
             scripted(world, base, wire, model, env)
+        name = "real::p01_real_a_call_comes_on_the_gemini_wire"
+        cargo_tests([name], {"TOOLCRIB_REAL": base}, "--test", "it")
 
 
 def scripted(world, base, wire, model, env):

@@ -77,17 +77,18 @@ def run(world, bodies):
             seen.append(len(called))
         hold("p02", len(set(seen)) == 1, f"two runs differ: {seen}")
         passed("p02", "needle-3 called get_weather for Paris, twice alike")
+        cut = "real::p33_real_a_cut_call_of_needle_is_asked_again_once"
+        cargo_tests([cut], {"TOOLCRIB_REAL": base}, "--test", "it")
     name = "local::tests::p02_a_real_model_in_process_calls_the_tool"
     cargo_tests([name], {"TOOLCRIB_NEEDLE": str(weights)}, "--features", "local", "--lib")
 
 
 def extended(world):
-    """Minutes on a machine at rest: seven questions, two calls side by side, a cut call."""
+    """Minutes on a machine at rest: seven questions and two calls side by side."""
     tools = described(world, TOOLS)
     with serving_needle() as (base, _):
         in_order(world, base, tools)
         seven(world, base, tools)
-        cargo_tests(["real::p33_real_a_cut_call_of_needle_is_asked_again_once"], {"TOOLCRIB_REAL": base}, "--test", "it")
 
 
 def ask(world, base, tools, question, rounds):

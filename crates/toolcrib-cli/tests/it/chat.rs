@@ -1,20 +1,20 @@
 //! A chat over a plain pipe.
 
 use std::io::Write as _;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use crate::world::{Ran, World, ran};
 
+/// A chat that waits for what is typed.
+fn begun(world: &World, args: &[&str]) -> Child {
+    let mut command = world.command();
+    command.arg("chat").args(args).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
 fn chat(world: &World, args: &[&str], typed: &str) -> Ran {
-    let mut child = world
-        .command()
-        .arg("chat")
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = begun(world, args);
     let mut stdin = child.stdin.take().unwrap();
     // Whoever refuses a line may be gone before all of it is written.
     let _ = stdin.write_all(typed.as_bytes());
@@ -238,8 +238,9 @@ fn long_lines_are_read_whole_and_too_long_ones_refused() {
 #[cfg(unix)]
 mod signals {
     use std::io::{BufRead as _, BufReader, Write as _};
-    use std::process::Stdio;
+    use std::process::{Child, ChildStdin};
 
+    use super::begun;
     use toolcrib_testkit::{Answer, ByteServer};
 
     use crate::interrupts::Terminal;
@@ -252,35 +253,32 @@ mod signals {
         )
     }
 
-    /// An answer under way is cancelled; a chat that waits ends.
-    #[test]
-    fn p14_a_signal_cancels_an_answer_and_ends_a_chat_that_waits() {
-        let world = World::sample();
+    fn asked(server: &ByteServer) -> usize {
+        let received = server.received();
+        received.iter().filter(|sent| sent.method == "POST").count()
+    }
+
+    /// A chat whose first answer has begun and goes no further; a second one would come.
+    fn busy(world: &World, typed: &[u8]) -> (ByteServer, Child, ChildStdin) {
         let server = ByteServer::start([
             Answer::sse([said("It is ", "null")]).stall(),
             Answer::sse([said("Here.", "\"stop\"")]).done(),
         ])
         .unwrap();
         let model = format!("{}#m", server.url("/v1"));
-        let mut child = world
-            .command()
-            .args(["chat", "--quiet", "--model", &model])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = begun(world, &["--quiet", "--model", &model]);
         let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(b"Where?\n").unwrap();
-        let asked = || {
-            server
-                .received()
-                .iter()
-                .filter(|sent| sent.method == "POST")
-                .count()
-        };
-        until("the request never came", || asked() == 1);
+        stdin.write_all(typed).unwrap();
+        until("the request never came", || asked(&server) == 1);
         std::thread::sleep(std::time::Duration::from_millis(50));
+        (server, child, stdin)
+    }
+
+    /// An answer under way is cancelled; a chat that waits ends.
+    #[test]
+    fn p14_a_signal_cancels_an_answer_and_ends_a_chat_that_waits() {
+        let world = World::sample();
+        let (_server, mut child, mut stdin) = busy(&world, b"Where?\n");
         interrupt(child.id(), "INT");
         let mut errors = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -309,31 +307,10 @@ mod signals {
     fn p14_a_request_to_end_ends_a_chat_that_is_busy() {
         for signal in ["TERM", "HUP"] {
             let world = World::sample();
-            let server = ByteServer::start([
-                Answer::sse([said("It is ", "null")]).stall(),
-                Answer::sse([said("Here.", "\"stop\"")]).done(),
-            ])
-            .unwrap();
-            let model = format!("{}#m", server.url("/v1"));
-            let mut child = world
-                .command()
-                .args(["chat", "--quiet", "--model", &model])
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
-            let mut stdin = child.stdin.take().unwrap();
-            stdin.write_all(b"Where?\nAnd now?\n").unwrap();
-            let asked = || {
-                let received = server.received();
-                received.iter().filter(|sent| sent.method == "POST").count()
-            };
-            until("the request never came", || asked() == 1);
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            let (server, mut child, stdin) = busy(&world, b"Where?\nAnd now?\n");
             interrupt(child.id(), signal);
             assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
-            assert_eq!(asked(), 1, "{signal}");
+            assert_eq!(asked(&server), 1, "{signal}");
             let rows = crate::world::json_lines(&world.sessions()[0]);
             assert_eq!(rows.last().unwrap()["outcome"], "cancelled", "{signal}");
             drop(stdin);

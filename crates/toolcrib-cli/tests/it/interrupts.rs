@@ -147,27 +147,16 @@ fn p14_while_the_transcript_is_summarised() {
 fn p14_a_second_signal_ends_it_at_once_and_leaves_no_process() {
     let world = World::sample();
     let mark = format!("32{}", std::process::id());
-    let tree = format!("trap '' INT TERM HUP; (sleep {mark} & sleep {mark}) & sleep {mark} & wait");
-    let tool = json!({
-        "name": "tree", "description": "Does it.", "parameters": {"type": "object"},
-        "annotations": {"readOnlyHint": true}, "command": ["sh", "-c", tree],
-    });
-    world.file("tools.jsonl", tool.to_string());
-    let script = world.script(&[r#"{"calls":[{"name":"tree","arguments":{}}]}"#]);
-    let child = world
-        .command()
-        .args([
-            "ask",
-            "--tools",
-            "tools.jsonl",
-            "--model",
-            &script,
-            "Where?",
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let script = grower(&world, &mark);
+    world.file("go", "");
+    let child = world.spawn(&[
+        "ask",
+        "--tools",
+        "tools.jsonl",
+        "--model",
+        &script,
+        "Where?",
+    ]);
     let alive = || crate::signals::alive(&mark).len();
     until("the tool's children never came", || alive() >= 3);
     interrupt(child.id(), "INT");
@@ -204,13 +193,7 @@ fn grower(world: &World, mark: &str) -> String {
 /// once the tree is gone.
 #[cfg(target_os = "linux")]
 fn felled(world: &World, mark: &str, signal: &str, args: &[&str]) -> crate::world::Ran {
-    let child = world
-        .command()
-        .args(args)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = world.spawn(args);
     let alive = || crate::signals::alive(mark).len();
     until("the tool's children never came", || alive() >= 3);
     interrupt(child.id(), signal);

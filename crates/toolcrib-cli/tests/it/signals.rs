@@ -1,7 +1,7 @@
 //! Ctrl-C: the run ends with 130, the session stays whole.
 #![cfg(unix)]
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use toolcrib_testkit::{Answer, ByteServer};
@@ -25,13 +25,7 @@ fn an_interrupt_ends_the_run_and_keeps_the_session() {
         .wait(Duration::from_secs(600))])
         .unwrap();
         let model = format!("{}#m", server.url("/v1"));
-        let child = world
-            .command()
-            .args(["ask", "--model", &model, "Where are results truncated?"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child = world.spawn(&["ask", "--model", &model, "Where are results truncated?"]);
         let deadline = Instant::now() + Duration::from_secs(60);
         while server.received().is_empty() {
             assert!(Instant::now() < deadline, "the request never came");
@@ -99,20 +93,14 @@ fn p14_l15_an_interrupt_while_tools_run_leaves_no_process_and_a_session_that_goe
             r#"{"calls":[{"name":"quick","arguments":{}},{"name":"tree","arguments":{}},{"name":"quick","arguments":{"n":2}}]}"#,
             r#"{"text":"It is in src/cut.rs:4."}"#,
         ]);
-        let child = world
-            .command()
-            .args([
-                "ask",
-                "--tools",
-                "tools.jsonl",
-                "--model",
-                &script,
-                "Where?",
-            ])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child = world.spawn(&[
+            "ask",
+            "--tools",
+            "tools.jsonl",
+            "--model",
+            &script,
+            "Where?",
+        ]);
         until("the tool's children never came", || alive(&mark).len() >= 3);
         interrupt(child.id(), at);
         let ran = ran(child.wait_with_output().unwrap());

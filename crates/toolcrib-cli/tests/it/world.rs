@@ -1,7 +1,7 @@
 //! A scratch repository, a scratch home, and the real binary between them.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A directory to ask about and a home of its own.
 pub(crate) struct World {
@@ -95,6 +95,14 @@ impl World {
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
+    }
+
+    /// Starts it with these arguments, its output kept.
+    pub(crate) fn spawn(&self, args: &[&str]) -> Child {
+        let mut command = self.command();
+        command.args(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
     }
 
     /// Runs the binary with these arguments.

@@ -11,6 +11,7 @@ mod handlers;
 mod hostile;
 mod lookups;
 mod macros;
+mod nesting;
 mod outlines;
 mod phantoms;
 mod roots;

@@ -115,3 +115,8 @@ pub(crate) fn sites(graph: &CodeGraph) -> String {
     }
     out
 }
+
+/// Whether a symbol of this qualified name is there.
+pub(crate) fn has(snapshot: &Snapshot, name: &str) -> bool {
+    snapshot.graph.by_qualified_name(name).is_some()
+}
