@@ -94,6 +94,11 @@ pub(crate) trait LanguageRules: Send + Sync {
         false
     }
 
+    /// A variable without a declared type can be given values of any type.
+    fn loose_values(&self) -> bool {
+        false
+    }
+
     /// One name can be a type and, as another definition, a value.
     fn types_apart(&self) -> bool {
         false

@@ -118,6 +118,10 @@ impl LanguageRules for JavaScript {
 
     fn place(&self, _placement: &mut Placement<'_>) {}
 
+    fn loose_values(&self) -> bool {
+        true
+    }
+
     fn types_apart(&self) -> bool {
         true
     }
