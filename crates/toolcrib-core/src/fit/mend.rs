@@ -1,5 +1,7 @@
 //! What is no JSON Schema, made one: whatever the API, a validator stands there.
 
+use std::collections::HashSet;
+
 use serde_json::{Number, Value, json};
 
 use super::Node;
@@ -81,13 +83,7 @@ impl Fitter<'_> {
         match node.get_mut("enum") {
             None => {}
             Some(Value::Array(values)) if !values.is_empty() => {
-                let mut seen: Vec<Value> = Vec::with_capacity(values.len());
-                for value in values.drain(..) {
-                    if !seen.contains(&value) {
-                        seen.push(value);
-                    }
-                }
-                *values = seen;
+                each_once(values);
             }
             Some(_) => {
                 node.shift_remove("enum");
@@ -154,13 +150,8 @@ impl Fitter<'_> {
         match node.get_mut("required") {
             None => {}
             Some(Value::Array(names)) => {
-                let mut seen: Vec<Value> = Vec::with_capacity(names.len());
-                for name in names.drain(..) {
-                    if name.is_string() && !seen.contains(&name) {
-                        seen.push(name);
-                    }
-                }
-                *names = seen;
+                names.retain(Value::is_string);
+                each_once(names);
             }
             Some(_) => {
                 node.shift_remove("required");
@@ -178,8 +169,8 @@ impl Fitter<'_> {
         if !asked.is_empty() {
             let required = node.entry("required").or_insert_with(|| json!([]));
             if let Value::Array(required) = required {
-                asked.retain(|name| !required.contains(name));
                 required.append(&mut asked);
+                each_once(required);
             }
         }
         if let Some(Value::Array(items)) = node.get_mut("items") {
@@ -209,6 +200,14 @@ impl Fitter<'_> {
             node.insert("items".to_owned(), json!({}));
         }
     }
+}
+
+/// Keeps the first of equal values, also of a hundred thousand.
+fn each_once(values: &mut Vec<Value>) {
+    let mut seen: HashSet<&Value> = HashSet::with_capacity(values.len());
+    let first: Vec<bool> = values.iter().map(|value| seen.insert(value)).collect();
+    let mut first = first.into_iter();
+    values.retain(|_| first.next().unwrap_or(true));
 }
 
 /// Descriptions that are no text are refused; numbers as titles happen.
