@@ -154,11 +154,12 @@ fn next(text: &str) -> Result<(usize, Item<'_>), (usize, String)> {
         Err(error) if error.is_eof() => error,
         read => return read.map_err(|error| (0, error.to_string())),
     };
+    // A lone bracket begins a value that is written over several lines.
+    let alone = text[..end].trim_end().len() == 1;
     match first(text) {
         Ok(read) => Ok(read),
-        Err(_) if text[end..].trim_start().is_empty() || text[end..].starts_with("\n{") => {
-            Err((0, cut.to_string()))
-        }
+        Err(_) if !alone && text[end..].trim_start().starts_with('{') => Err((0, cut.to_string())),
+        Err(error) if error.is_eof() => Err((0, cut.to_string())),
         Err(error) => Err((error.line().saturating_sub(1), error.to_string())),
     }
 }

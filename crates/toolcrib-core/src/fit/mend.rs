@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Number, Value, json};
 
 use super::Node;
+use super::regex::is_portable;
 use super::walk::Fitter;
 
 const TYPES: [&str; 7] = [
@@ -132,11 +133,50 @@ impl Fitter<'_> {
                 }
             }
         }
-        if node.get("pattern").is_some_and(|value| !value.is_string()) {
-            node.shift_remove("pattern");
-        }
+        self.mend_patterns(node);
         if node.get("format").is_some_and(|value| !value.is_string()) {
             node.shift_remove("format");
+        }
+    }
+
+    /// What is no regular expression everywhere is none; the tool's own schema still
+    /// holds what it says.
+    fn mend_patterns(&mut self, node: &mut Node) {
+        if let Some(pattern) = node.get("pattern")
+            && !pattern.as_str().is_some_and(is_portable)
+        {
+            let said = shortened(pattern);
+            node.shift_remove("pattern");
+            if self.keeps("pattern") {
+                self.note(format!(
+                    "pattern {said} is left out: not every API reads it"
+                ));
+            }
+        }
+        if let Some(Value::Object(patterns)) = node.get_mut("patternProperties")
+            && !patterns.keys().all(|pattern| is_portable(pattern))
+        {
+            let odd: Vec<String> = patterns
+                .keys()
+                .filter(|pattern| !is_portable(pattern))
+                .cloned()
+                .collect();
+            patterns.retain(|pattern, _| is_portable(pattern));
+            if patterns.is_empty() {
+                node.shift_remove("patternProperties");
+            }
+            if self.keeps("patternProperties") {
+                for pattern in odd {
+                    let said = shortened(&Value::from(pattern));
+                    self.note(format!(
+                        "patternProperties {said} is left out: not every API reads it"
+                    ));
+                }
+            }
+            // What the pattern let in must not be refused for want of it.
+            if node.get("additionalProperties") == Some(&Value::Bool(false)) {
+                node.shift_remove("additionalProperties");
+            }
         }
     }
 
@@ -199,6 +239,16 @@ impl Fitter<'_> {
         if list && !node.contains_key("items") && !node.contains_key("prefixItems") {
             node.insert("items".to_owned(), json!({}));
         }
+    }
+}
+
+/// The beginning of a pattern, as JSON.
+fn shortened(pattern: &Value) -> String {
+    const SHOWN: usize = 60;
+    let text = pattern.to_string();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 
