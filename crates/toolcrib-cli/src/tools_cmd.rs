@@ -343,3 +343,18 @@ fn as_text(
     }
     text
 }
+
+#[cfg(all(test, feature = "o200k"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_counted_whole_unless_it_is_huge() {
+        let small = "Reads a file. ".repeat(4_000);
+        assert_eq!(pieces(&small).collect::<Vec<_>>(), [&*small]);
+        assert_eq!(pieces("").count(), 0);
+        let huge = "xж天".repeat(50_000);
+        assert!(pieces(&huge).all(|piece| piece.len() <= 64 * 1024));
+        assert_eq!(pieces(&huge).collect::<String>(), huge);
+    }
+}

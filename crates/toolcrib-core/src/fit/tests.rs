@@ -275,6 +275,8 @@ fn schema_like() -> impl Strategy<Value = Value> {
         Just("minimum"),
         Just("maxLength"),
         Just("nullable"),
+        Just("pattern"),
+        Just("patternProperties"),
         Just("a"),
         Just("b<"),
     ];
@@ -294,6 +296,7 @@ fn schema_like() -> impl Strategy<Value = Value> {
             Just("#/properties/a"),
             Just("#/properties/b<"),
             Just("a"),
+            Just("(a|[b-"),
             Just(""),
         ]
         .prop_map(Value::from),
