@@ -68,6 +68,9 @@ pub enum Limit {
     WallTime,
     /// The same call with the same result, three times; not a part of the budget.
     Repeats,
+    /// Replies that were cut off at the output limit, three in a row; not a part of the
+    /// budget.
+    Cut,
 }
 
 impl fmt::Display for Limit {
@@ -81,6 +84,7 @@ impl fmt::Display for Limit {
             Limit::Cost => "cost",
             Limit::WallTime => "time",
             Limit::Repeats => "repeated calls",
+            Limit::Cut => "cut replies",
         })
     }
 }
@@ -137,7 +141,7 @@ impl Budget {
             Limit::Cost => self
                 .cost
                 .map_or_else(|| limit.to_string(), |usd| format!("${usd}")),
-            Limit::Repeats => limit.to_string(),
+            Limit::Repeats | Limit::Cut => limit.to_string(),
             Limit::WallTime => self.wall_time.map_or_else(
                 || limit.to_string(),
                 |time| format!("{} s", time.as_secs_f64()),

@@ -74,7 +74,7 @@ impl<'a> Driver<'a> {
             dispatcher,
             loads,
             agent,
-            journal: Journal::new(agent.session.as_ref()),
+            journal: Journal::new(agent.session.as_ref(), agent.dispatcher.redactor()),
             began: Instant::now(),
             before: run.elapsed(),
             unfinished: String::new(),
@@ -307,7 +307,7 @@ impl<'a> Driver<'a> {
                 halt.cancel();
             }
             if let Some(sink) = &agent.sink
-                && let Some(event) = watched_call(event)
+                && let Some(event) = watched_call(event, agent.dispatcher.redactor())
             {
                 sink.emit(&event);
             }
@@ -381,7 +381,13 @@ impl<'a> Driver<'a> {
     }
 
     fn pass_on_events(&mut self) {
-        for event in self.run.take_events() {
+        for mut event in self.run.take_events() {
+            if let Event::CallsIgnored { names, .. } = &mut event {
+                let redactor = self.agent.dispatcher.redactor();
+                names
+                    .iter_mut()
+                    .for_each(|name| *name = redactor.shared(name));
+            }
             self.emit(|_| event);
         }
     }

@@ -98,6 +98,9 @@ impl fmt::Display for Unanswered {
                 if *limit == Limit::Repeats {
                     f.write_str(" (the same call was made again and again)")?;
                 }
+                if *limit == Limit::Cut {
+                    f.write_str(" (three replies in a row were cut off at the output limit)")?;
+                }
                 if *extra > 0 {
                     f.write_str(" and an extra attempt")?;
                 }

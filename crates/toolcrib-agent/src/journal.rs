@@ -1,28 +1,31 @@
-//! Writes a run into its session as it happens.
+//! Writes a run into its session as it happens, without the keys that a model put into
+//! its calls: those run as they were written, and are kept nowhere.
 
-use toolcrib_core::Message;
-use toolcrib_dispatch::CallOutcome;
+use toolcrib_core::{Block, Message};
+use toolcrib_dispatch::{CallOutcome, Redactor};
 use toolcrib_session::{ResultRow, Row, SessionError, SessionLog};
 
 use crate::Run;
 
 pub(crate) struct Journal<'a> {
     log: Option<&'a SessionLog>,
+    redactor: &'a Redactor,
     /// Rows were written since the last sync.
     unsynced: bool,
 }
 
 impl<'a> Journal<'a> {
-    pub(crate) fn new(log: Option<&'a SessionLog>) -> Journal<'a> {
+    pub(crate) fn new(log: Option<&'a SessionLog>, redactor: &'a Redactor) -> Journal<'a> {
         Journal {
             log,
+            redactor,
             unsynced: false,
         }
     }
 
     pub(crate) fn append(&mut self, row: impl FnOnce() -> Row) -> Result<(), SessionError> {
         if let Some(log) = self.log {
-            log.append(&row())?;
+            log.append(&cleaned(row(), self.redactor))?;
             self.unsynced = true;
         }
         Ok(())
@@ -66,6 +69,33 @@ impl<'a> Journal<'a> {
             // The runtime is going down; the rows are written all the same.
             Err(_) => Ok(()),
         }
+    }
+}
+
+fn cleaned(mut row: Row, redactor: &Redactor) -> Row {
+    match &mut row {
+        Row::Message(row) => clean(&mut row.message, redactor),
+        Row::ToolResult(row) => row.result.name = redactor.shared(&row.result.name),
+        Row::Compaction(row) => row
+            .messages
+            .iter_mut()
+            .for_each(|message| clean(message, redactor)),
+        _ => {}
+    }
+    row
+}
+
+fn clean(message: &mut Message, redactor: &Redactor) {
+    match message {
+        Message::Assistant(message) => {
+            for block in &mut message.blocks {
+                if let Block::Call(call) = block {
+                    *call = redactor.call(call);
+                }
+            }
+        }
+        Message::Tool(result) => result.name = redactor.shared(&result.name),
+        _ => {}
     }
 }
 

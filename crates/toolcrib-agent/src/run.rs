@@ -85,6 +85,9 @@ pub struct Run {
     #[serde(default)]
     reasked: bool,
     silent: u8,
+    /// Answers in a row that were cut off.
+    #[serde(default)]
+    cut: u8,
     rejection: Option<Rejection>,
     finish: Option<Finish>,
     events: Vec<Event>,
@@ -170,6 +173,7 @@ impl Run {
             swapped: false,
             reasked: false,
             silent: 0,
+            cut: 0,
             rejection: None,
             finish: None,
             events: Vec::new(),
@@ -333,6 +337,7 @@ impl Run {
         let calls = message.calls().next().is_some();
         if calls && self.offers_tools() && !declined {
             self.silent = 0;
+            self.cut = 0;
             self.plan_calls(message, &finish);
             return Ok(());
         }

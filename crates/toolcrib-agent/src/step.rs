@@ -67,6 +67,16 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether the call failed for how it was written: no limit is the reason, and no
+    /// cut that another call of its reply, as `cut` says, failed for before.
+    pub(crate) fn counts(&self, cut: bool) -> bool {
+        match self {
+            Refusal::Open => true,
+            Refusal::Cut => !cut,
+            Refusal::CallsSpent(_) | Refusal::Stopped(_) => false,
+        }
+    }
+
     /// The result of the call.
     pub fn to_error(&self) -> ToolError {
         match self {

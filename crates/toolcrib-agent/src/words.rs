@@ -55,6 +55,9 @@ pub(crate) fn countdown(
     if last == Some(Limit::Repeats) {
         text.push_str(", since the same call was made again and again");
     }
+    if last == Some(Limit::Cut) {
+        text.push_str(", since replies were cut off again and again");
+    }
     text.push_str(". Answer now from what was gathered");
     if let Some(format) = format {
         let _ = write!(text, "; the answer must be {format}");

@@ -5,7 +5,7 @@ mod helper;
 mod report;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolcrib_agent::{Budget, Outcome, Sink, Unanswered};
@@ -19,7 +19,7 @@ use crate::args::{AskArgs, Format};
 use crate::exit::{CliError, Status};
 use crate::place::Workspace;
 use crate::signals::Signals;
-use crate::terminal::{Dress, LiveLine, print, say, warn};
+use crate::terminal::{self, Dress, LiveLine, print, say, warn};
 use crate::{described, encoder, model, question, snapshot};
 
 pub(crate) use cited::{Cited, answer};
@@ -33,20 +33,51 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status, CliError> {
     go(args, &question, None)
 }
 
-/// Asks on in a session, with the model that answered there before unless
-/// another is asked for.
+/// Asks on in a session that was claimed, with the model that answered there before
+/// unless another is asked for.
 pub(crate) fn resume(
     args: &AskArgs,
     question: &str,
-    session: &Session,
+    earlier: &Earlier,
 ) -> Result<Status, CliError> {
-    go(args, question, Some(session))
+    go(args, question, Some(earlier))
 }
 
-fn go(args: &AskArgs, question: &str, earlier: Option<&Session>) -> Result<Status, CliError> {
+/// Whoever cannot read the answer pays for none.
+pub(crate) fn can_print() -> Result<(), CliError> {
+    if terminal::is_closed() {
+        return Err(CliError::failed(
+            "standard output is closed, and nobody would read the answer; redirect it to \
+             /dev/null if none is wanted",
+        ));
+    }
+    Ok(())
+}
+
+/// A session to go on with.
+pub(crate) struct Earlier {
+    /// Claimed.
+    pub(crate) log: SessionLog,
+    /// What was in it since then.
+    pub(crate) session: Session,
+}
+
+impl Earlier {
+    /// Claims the session in this file, and reads it.
+    pub(crate) fn claim(path: &Path) -> Result<Earlier, CliError> {
+        let log = SessionLog::open(path).map_err(CliError::failed)?;
+        log.claim().map_err(CliError::failed)?;
+        // Not before: until then another run may add to it.
+        let session = Session::read(path).map_err(CliError::failed)?;
+        Ok(Earlier { log, session })
+    }
+}
+
+fn go(args: &AskArgs, question: &str, earlier: Option<&Earlier>) -> Result<Status, CliError> {
+    can_print()?;
     let workspace = Workspace::open(&args.place, args.quiet)?;
     budget(args, &workspace)?;
-    let before = earlier.map(|session| &*session.meta().model);
+    let before = earlier.map(|earlier| &*earlier.log.meta().model);
     let wanted = args.model.as_deref().or(before);
     let model = model::choose(wanted, &workspace.config, &workspace.places, args.quiet)?;
     let runtime = model::runtime()?;
@@ -61,12 +92,12 @@ async fn asked(
     question: &str,
     workspace: &Workspace,
     model: Arc<dyn Model>,
-    earlier: Option<&Session>,
+    earlier: Option<&Earlier>,
 ) -> Result<Status, CliError> {
     let mut signals = Signals::listen();
     warn_of_secrets(&redactor(workspace)?, question, args.quiet);
     let session = match earlier {
-        Some(earlier) => Some(SessionLog::open(earlier.path()).map_err(CliError::failed)?),
+        Some(earlier) => Some(earlier.log.clone()),
         None => session(args, workspace, &*model, question)?,
     };
     let mut live = LiveLine::new(args.format == Format::Text && !args.quiet);
@@ -104,8 +135,8 @@ async fn asked(
     let (history, loaded) = match earlier {
         None => (History::new(), SurfaceState::default()),
         Some(earlier) => (
-            earlier.history(),
-            SurfaceState::restored(earlier.activated()),
+            earlier.session.history(),
+            SurfaceState::restored(earlier.session.activated()),
         ),
     };
     let run = agent.begin_from(history, loaded, question, answer.format());
@@ -202,6 +233,7 @@ pub(crate) fn session(
     meta.question = Some(redactor(workspace)?.text(question).into_owned());
     meta.program = Some(concat!("toolcrib ", env!("CARGO_PKG_VERSION")).to_owned());
     let log = SessionLog::create(&state.join("sessions"), meta)
+        .and_then(|log| log.claim().map(|()| log))
         .map_err(|error| CliError::failed(format!("{error} (--no-session asks without one)")))?;
     Ok(Some(log))
 }

@@ -14,12 +14,12 @@ use toolcrib_session::{Session, SessionLog};
 use toolcrib_surface::{SharedEncoder, SurfaceState};
 
 use crate::args::{AskArgs, ChatArgs, Format};
-use crate::ask::{self, spent};
+use crate::ask::{self, Earlier, spent};
 use crate::exit::{CliError, Status};
 use crate::place::Workspace;
 use crate::session_cmd;
 use crate::signals::Doorman;
-use crate::terminal::{print, say};
+use crate::terminal::{count, print, say};
 use crate::{encoder, model, snapshot};
 
 use command::{COMMANDS, Line};
@@ -34,6 +34,7 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status, CliError> {
             "a chat prints text; `toolcrib ask --format json` prints events",
         ));
     }
+    ask::can_print()?;
     let workspace = Workspace::open(&ask.place, ask.quiet)?;
     let model = model::choose(
         ask.model.as_deref(),
@@ -279,8 +280,9 @@ impl Chat<'_> {
             return Ok(());
         };
         say(&format!(
-            "{} bytes, now {}",
-            shorter.bytes_before, shorter.bytes_after
+            "{}, now {}",
+            count(shorter.bytes_before, "byte"),
+            shorter.bytes_after
         ));
         self.history = shorter.history;
         Ok(())
@@ -293,14 +295,23 @@ impl Chat<'_> {
         let from = Session::read(log.path()).map_err(CliError::failed)?;
         let store = session_cmd::store()?;
         let log = store.fork(&from, None).map_err(CliError::failed)?;
+        log.claim().map_err(CliError::failed)?;
         say(&format!("going on in {}", log.meta().id));
         self.enter(Some(log));
         Ok(())
     }
 
     fn resume(&mut self, said: &str) -> Result<(), CliError> {
-        let session = session_cmd::read(said)?;
-        let log = SessionLog::open(session.path()).map_err(CliError::failed)?;
+        let path = session_cmd::store()?.find(said).map_err(CliError::usage)?;
+        let own = self.session.as_ref().filter(|log| log.path() == path);
+        let Earlier { log, session } = match own {
+            // Claimed by this chat: it stands where the chat does, or the rows do.
+            Some(log) => Earlier {
+                session: Session::read(&path).map_err(CliError::failed)?,
+                log: log.clone(),
+            },
+            None => Earlier::claim(&path)?,
+        };
         self.history = session.history();
         self.surface = SurfaceState::restored(session.activated());
         let summary = session.summary();
@@ -308,9 +319,9 @@ impl Chat<'_> {
         self.cost = summary.total.cost;
         self.enter(Some(log));
         say(&format!(
-            "going on with {}: {} messages",
+            "going on with {}: {}",
             session.meta().id,
-            self.history.len()
+            count(self.history.len(), "message")
         ));
         Ok(())
     }

@@ -5,10 +5,11 @@
 //! a process group of its own, which is gone when the call is over; what it left running
 //! keeps no call waiting.
 
-use std::collections::BTreeMap;
+mod group;
+
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -19,6 +20,9 @@ use toolcrib_core::{
 use toolcrib_eval::{ToolEntry, load_tools};
 
 use crate::exit::CliError;
+
+pub(crate) use group::end_all;
+use group::{Group, MARKED, Mark};
 
 /// A description that cannot be offered to a model, and why.
 #[derive(Debug)]
@@ -168,10 +172,12 @@ async fn run(
         .kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
+    let mark = Mark::new();
+    command.env(MARKED, mark.inherited());
     let mut child = command
         .spawn()
         .map_err(|error| ToolError::failed(format!("cannot start `{program}`: {error}")))?;
-    let group = Group::of(child.id());
+    let group = Group::of(child.id(), mark);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let feed = async {
         if let Some(mut stdin) = stdin {
@@ -206,7 +212,7 @@ async fn run(
             return Err(ToolError::new(ToolErrorKind::Cancelled, format!("`{program}` was stopped")));
         }
     };
-    drop(group);
+    group.done();
     let status = status?;
     let out = String::from_utf8_lossy(&out);
     if status.success() {
@@ -232,101 +238,6 @@ async fn keep(stream: Option<impl tokio::io::AsyncRead + Unpin>, all: &mut Vec<u
         let room = KEPT.saturating_sub(all.len());
         all.extend_from_slice(&buffer[..n.min(room)]);
     }
-}
-
-/// Leaders of the groups that run now, and whether each was not waited for yet: until
-/// then nobody else can have its number.
-static RUNNING: Mutex<BTreeMap<u32, bool>> = Mutex::new(BTreeMap::new());
-
-/// Ends all that runs for a tool, for a process that ends without waiting for it.
-pub(crate) fn end_all() {
-    let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    running
-        .iter()
-        .for_each(|(&leader, &leads)| end(leader, leads));
-}
-
-/// Ends a process group when it goes out of scope, so that no grandchild outlives
-/// the call, however the call ends.
-struct Group(Option<u32>);
-
-impl Group {
-    fn of(leader: Option<u32>) -> Group {
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        running.extend(leader.map(|leader| (leader, true)));
-        Group(leader)
-    }
-
-    fn leader_ended(&self) {
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        running.extend(self.0.map(|leader| (leader, false)));
-    }
-
-    fn end(&self) {
-        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(leader) = self.0 {
-            end(leader, running.get(&leader) == Some(&true));
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.end();
-        if let Some(leader) = self.0 {
-            let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-            running.remove(&leader);
-        }
-    }
-}
-
-/// Ends the group and, where the leader `leads` still, what left the group for a session
-/// of its own.
-#[cfg_attr(not(unix), allow(unused_variables))]
-fn end(leader: u32, leads: bool) {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-        let pid = |id: u32| i32::try_from(id).ok().and_then(Pid::from_raw);
-        // Looked up before: those whose parent is gone are nobody's descendants.
-        let away = if leads {
-            descendants(leader)
-        } else {
-            Vec::new()
-        };
-        if let Some(leader) = pid(leader) {
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
-        for one in away.into_iter().filter_map(pid) {
-            let _ = kill_process(one, Signal::KILL);
-        }
-    }
-}
-
-/// All that descend from a process, by what the system lists; nothing where it lists none.
-#[cfg(unix)]
-fn descendants(ancestor: u32) -> Vec<u32> {
-    let Ok(listed) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let parents: Vec<(u32, u32)> = listed
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let id = entry.file_name().to_str()?.parse().ok()?;
-            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name before it may hold anything, brackets too.
-            let (_, rest) = stat.rsplit_once(')')?;
-            Some((id, rest.split_whitespace().nth(1)?.parse().ok()?))
-        })
-        .collect();
-    let mut found = vec![ancestor];
-    let mut at = 0;
-    while let Some(&parent) = found.get(at) {
-        let children = parents.iter().filter(|(_, of)| *of == parent);
-        found.extend(children.map(|(id, _)| *id));
-        at += 1;
-    }
-    found.split_off(1)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -384,5 +295,47 @@ mod tests {
         assert_eq!(ended.unwrap_err().kind, ToolErrorKind::Cancelled);
         let pid = std::fs::read_to_string(&file).unwrap();
         assert!(ends(pid.trim()).await, "{pid}");
+    }
+
+    /// Its parent is gone, and it left the group: only its environment tells where it
+    /// comes from.
+    #[tokio::test]
+    async fn l11_an_orphan_that_left_the_group_is_ended_with_a_call_that_is_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        for stopped in [true, false] {
+            let file = dir.path().join(format!("pid {stopped}"));
+            let cx = ToolContext::detached("c");
+            let script = format!(
+                "(setsid sh -c 'echo $$ > \"{0}.new\"; mv \"{0}.new\" \"{0}\"; exec sleep 999' \
+                 >/dev/null 2>&1 </dev/null &); {1}",
+                file.display(),
+                if stopped {
+                    "sleep 999"
+                } else {
+                    "until test -e \"$1\"; do sleep 0.02; done"
+                }
+            )
+            .replace("$1", &file.display().to_string());
+            let stop = async {
+                while !file.exists() {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                if stopped {
+                    cx.cancel.cancel();
+                }
+            };
+            let (ended, ()) = tokio::join!(sh(&script, &cx), stop);
+            assert_eq!(ended.is_err(), stopped);
+            let pid = std::fs::read_to_string(&file).unwrap();
+            let pid = pid.trim();
+            if stopped {
+                assert!(ends(pid).await, "{pid}");
+            } else {
+                // What a call detached that came to its end is nobody's to end.
+                assert!(runs(pid), "{pid}");
+                let killed = std::process::Command::new("kill").arg(pid).status();
+                assert!(killed.unwrap().success());
+            }
+        }
     }
 }

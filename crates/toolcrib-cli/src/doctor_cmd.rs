@@ -17,7 +17,7 @@ use crate::config::Places;
 use crate::exit::{CliError, Status};
 use crate::model::{build, env, profiles, runtime, table_path};
 use crate::place::Workspace;
-use crate::terminal::print;
+use crate::terminal::{count, print};
 
 /// Clocks that differ by more make certificates and signatures fail.
 const SKEW: Duration = Duration::from_secs(300);
@@ -184,10 +184,10 @@ fn tell(
     };
     match answer {
         Ok(reached) => {
-            let count = reached.models.len();
             report.well(&format!(
-                "{name}: {} answers{key}, {count} models",
-                target.shown_url()
+                "{name}: {} answers{key}, {}",
+                target.shown_url(),
+                count(reached.models.len(), "model")
             ));
             clock(name, &reached, report);
         }

@@ -14,7 +14,7 @@ use toolcrib_eval::{Place, Question, load_questions};
 
 use crate::args::EvalAskArgs;
 use crate::exit::{CliError, Status};
-use crate::terminal::{print, say};
+use crate::terminal::{count, print, say};
 
 /// What came back for one question.
 struct Asked {
@@ -178,12 +178,12 @@ fn report(
     }
     let _ = writeln!(
         text,
-        "{} {} [{}] {} ({} rounds, {ms} ms)",
+        "{} {} [{}] {} ({}, {ms} ms)",
         if hit { "hit " } else { "miss" },
         question.repo,
         question.kind,
         question.question,
-        asked.rounds,
+        count(asked.rounds, "round"),
     );
     if !asked.found {
         let _ = writeln!(text, "       nothing found");

@@ -16,7 +16,7 @@ use crate::args::ImportArgs;
 use crate::config::{self, REPOSITORY_FILE};
 use crate::exit::{CliError, Status};
 use crate::place;
-use crate::terminal::{print, say};
+use crate::terminal::{count, print, say};
 use crate::trust::TrustStore;
 
 /// Shows what was found and writes what was asked for.
@@ -230,7 +230,7 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
             }) => {
                 tools += t;
                 tokens += n;
-                format!("{t} tools, {n} tokens")
+                format!("{}, {}", count(*t, "tool"), count(*n, "token"))
             }
             Some(Cost::Failed(why)) => {
                 failed += 1;
@@ -256,7 +256,9 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
     if tools > 0 {
         let _ = writeln!(
             text,
-            "{tools} tools, {tokens} tokens in every prompt as it is; at most 800 behind the gateway"
+            "{}, {} in every prompt as it is; at most 800 behind the gateway",
+            count(tools, "tool"),
+            count(tokens, "token")
         );
     }
     if unknown > 0 {

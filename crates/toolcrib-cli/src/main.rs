@@ -46,7 +46,11 @@ fn main() -> ExitCode {
         toolcrib_mcp::end_groups_of(std::io::stdin().lock());
         return ExitCode::SUCCESS;
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(help) if !help.use_stderr() => return terminal::printed(help.print()),
+        Err(error) => error.exit(),
+    };
     let telemetry = telemetry::start();
     let code = match panics::guarded(|| run(&cli.command)) {
         Ok(status) => status.into(),

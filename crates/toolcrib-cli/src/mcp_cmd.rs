@@ -21,7 +21,7 @@ use toolcrib_mcp::{
 use crate::args::{McpArgs, McpCommand};
 use crate::exit::{CliError, Status};
 use crate::mcp_servers::Servers;
-use crate::terminal::{print, say, visible};
+use crate::terminal::{count, print, say, visible};
 
 /// The first argument of the process that ends what servers started if this one is
 /// killed; not for people.
@@ -116,9 +116,9 @@ fn list(fleet: &Fleet, as_json: bool) -> Status {
     for status in &all {
         let known = match fleet.manifest(&status.name) {
             Some(manifest) => format!(
-                "{} tools, {} tokens, protocol {}",
-                status.tools,
-                tokens(&manifest),
+                "{}, {}, protocol {}",
+                count(status.tools, "tool"),
+                count(tokens(&manifest), "token"),
                 visible(&status.protocol_version)
             ),
             None if status.state == ServerState::Disabled => String::new(),
@@ -196,8 +196,8 @@ fn checked(status: &ServerStatus, error: Option<String>) -> String {
         None => {
             let _ = writeln!(
                 text,
-                "ok, {} tools, up in {} ms, protocol {}",
-                status.tools,
+                "ok, {}, up in {} ms, protocol {}",
+                count(status.tools, "tool"),
                 status.start_took.unwrap_or_default().as_millis(),
                 visible(&status.protocol_version)
             );
@@ -219,8 +219,8 @@ fn checked(status: &ServerStatus, error: Option<String>) -> String {
             .unwrap_or_default();
         let _ = writeln!(
             text,
-            "  {} lines on its standard output were no messages, the last: {}",
-            status.noise.count,
+            "  {} on its standard output that hold no message, the last: {}",
+            count(status.noise.count, "line"),
             visible(last)
         );
     }

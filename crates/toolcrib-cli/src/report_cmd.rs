@@ -1,5 +1,6 @@
 //! `toolcrib report`: what sessions took.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::json;
@@ -9,7 +10,7 @@ use toolcrib_session::{RunSummary, Session};
 use crate::args::ReportArgs;
 use crate::exit::{CliError, Status};
 use crate::session_cmd::{read, store};
-use crate::terminal::{harmless_line, print, say};
+use crate::terminal::{count, harmless_line, print, say};
 
 /// Reports on each session, and on all of them together.
 pub(crate) fn run(args: &ReportArgs) -> Result<Status, CliError> {
@@ -29,6 +30,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Status, CliError> {
             }
         }
     }
+    // One that was named twice is one.
+    let mut seen = BTreeSet::new();
+    sessions.retain(|session: &Session| seen.insert(session.path().to_owned()));
     let mut text = String::new();
     let mut total = RunSummary::default();
     let mut runs = 0;
@@ -50,7 +54,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Status, CliError> {
             json!({"sessions": sessions.len(), "total": total})
         );
     } else if sessions.len() != 1 || runs > 1 {
-        let _ = writeln!(text, "total of {} sessions", sessions.len());
+        let _ = writeln!(text, "total of {}", count(sessions.len(), "session"));
         of_run(&mut text, &total);
     }
     print(&text);
@@ -104,14 +108,14 @@ fn of_run(text: &mut String, run: &RunSummary) {
         .collect();
     let _ = writeln!(
         text,
-        "    calls    {}: {} failed, {} cut, {} with mended arguments, {} bytes of results, {} tools loaded, {} compactions{}",
+        "    calls    {}: {} failed, {} cut, {} with mended arguments, {} of results, {} loaded, {}{}",
         run.calls,
         run.failed_calls,
         run.truncated,
         run.repaired,
-        run.result_bytes,
-        run.loaded,
-        run.compactions,
+        count(run.result_bytes, "byte"),
+        count(run.loaded, "tool"),
+        count(run.compactions, "compaction"),
         if tools.is_empty() {
             String::new()
         } else {
@@ -136,9 +140,9 @@ fn misreads(text: &mut String, run: &RunSummary) {
         .collect();
     let _ = writeln!(
         text,
-        "    reading  {} prompts read, {} misreads{}",
-        run.readings,
-        run.misreads,
+        "    reading  {} read, {}{}",
+        count(run.readings, "prompt"),
+        count(run.misreads, "misread"),
         if wanted.is_empty() {
             String::new()
         } else {

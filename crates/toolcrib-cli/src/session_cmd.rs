@@ -12,9 +12,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use toolcrib_session::{Session, SessionStore};
 
 use crate::args::{SessionArgs, SessionCommand, SessionForkArgs, SessionResumeArgs, SessionRmArgs};
+use crate::ask::Earlier;
 use crate::config::Places;
 use crate::exit::{CliError, Status};
-use crate::terminal::{print, say};
+use crate::terminal::{count, print, say};
 use crate::{ask, question};
 
 /// Runs one of the commands.
@@ -55,7 +56,9 @@ fn resume(args: &SessionResumeArgs) -> Result<Status, CliError> {
             "--no-session makes no sense here: a session that is gone on with is written to",
         ));
     }
-    let session = read(&args.session)?;
+    let path = store()?.find(&args.session).map_err(CliError::usage)?;
+    let earlier = Earlier::claim(&path)?;
+    let session = &earlier.session;
     let summary = session.summary();
     let answered = summary
         .runs
@@ -82,7 +85,7 @@ fn resume(args: &SessionResumeArgs) -> Result<Status, CliError> {
     {
         ask_args.place.dir = Some(PathBuf::from(cwd));
     }
-    ask::resume(&ask_args, &question, &session)
+    ask::resume(&ask_args, &question, &earlier)
 }
 
 fn fork(args: &SessionForkArgs) -> Result<Status, CliError> {
@@ -136,14 +139,15 @@ fn remove(args: &SessionRmArgs) -> Result<Status, CliError> {
     Ok(Status::Success)
 }
 
-fn confirmed(count: usize) -> Result<bool, CliError> {
+fn confirmed(sessions: usize) -> Result<bool, CliError> {
+    let sessions = count(sessions, "session");
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
         return Err(CliError::usage(format!(
-            "{count} sessions would be removed; --yes removes them without asking"
+            "{sessions} would be removed; --yes removes them without asking"
         )));
     }
-    say(&format!("remove {count} sessions? [y/N]"));
+    say(&format!("remove {sessions}? [y/N]"));
     let mut line = String::new();
     stdin
         .lock()

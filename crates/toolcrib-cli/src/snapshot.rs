@@ -11,6 +11,7 @@ use toolcrib_graph::{
 
 use crate::exit::CliError;
 use crate::place::Workspace;
+use crate::terminal::count;
 
 /// A graph that is ready to be looked up in.
 pub(crate) struct Loaded {
@@ -56,8 +57,9 @@ impl Loaded {
     pub(crate) fn stats(&self) -> String {
         let graph = self.lookup.graph();
         let mut text = format!(
-            "{} files, {} bytes of text\n",
-            self.report.files, self.report.bytes
+            "{}, {} of text\n",
+            count(self.report.files, "file"),
+            count(self.report.bytes, "byte")
         );
 
         let mut languages: BTreeMap<(SymbolTier, &str), (usize, usize)> = BTreeMap::new();
@@ -75,34 +77,39 @@ impl Loaded {
                 SymbolTier::Definitions => ", definitions only",
                 SymbolTier::Text => ", listed and readable without symbols",
             };
-            let _ = writeln!(text, "  {name}: {files} files, {lines} lines{note}");
+            let _ = writeln!(
+                text,
+                "  {name}: {}, {}{note}",
+                count(files, "file"),
+                count(lines, "line")
+            );
         }
 
-        let _ = writeln!(text, "{} nodes", graph.nodes().len());
+        let _ = writeln!(text, "{}", count(graph.nodes().len(), "node"));
         for kind in NodeKind::ALL {
-            let count = graph
+            let found = graph
                 .nodes()
                 .iter()
                 .filter(|node| node.kind == kind)
                 .count();
-            if count > 0 {
-                let _ = writeln!(text, "  {kind}: {count}");
+            if found > 0 {
+                let _ = writeln!(text, "  {kind}: {found}");
             }
         }
-        let _ = writeln!(text, "{} edges", graph.edges().len());
+        let _ = writeln!(text, "{}", count(graph.edges().len(), "edge"));
         for kind in EdgeKind::ALL {
-            let count = graph
+            let found = graph
                 .edges()
                 .iter()
                 .filter(|edge| edge.kind == kind)
                 .count();
-            if count > 0 {
-                let _ = writeln!(text, "  {kind}: {count}");
+            if found > 0 {
+                let _ = writeln!(text, "  {kind}: {found}");
             }
         }
-        let _ = writeln!(text, "{} call sites", graph.sites().len());
-        for (state, count) in graph.site_counts() {
-            let _ = writeln!(text, "  {state}: {count}");
+        let _ = writeln!(text, "{}", count(graph.sites().len(), "call site"));
+        for (state, found) in graph.site_counts() {
+            let _ = writeln!(text, "  {state}: {found}");
         }
 
         let left_out: usize = self.report.excluded.values().map(Vec::len).sum();
@@ -123,7 +130,7 @@ impl Loaded {
                 shown.join(", ")
             );
         }
-        let _ = writeln!(text, "{} problems", self.report.problems.len());
+        let _ = writeln!(text, "{}", count(self.report.problems.len(), "problem"));
         for problem in &self.report.problems {
             let _ = writeln!(text, "  {problem}");
         }

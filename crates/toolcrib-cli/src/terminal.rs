@@ -3,21 +3,37 @@
 //! The live line goes to standard error and only to a terminal, so that neither
 //! a pipe nor a log ever sees it.
 
+#[cfg(unix)]
+mod closed;
+
+use std::fmt;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Prints to standard output. A reader that went away ends the process quietly,
 /// as `head` expects.
 pub(crate) fn print(text: &str) {
     if let Err(error) = write(text) {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
-            std::process::exit(0);
-        }
-        say(&format!(
-            "toolcrib: cannot write to standard output: {error}"
-        ));
-        std::process::exit(1);
+        std::process::exit(lost(&error));
     }
+}
+
+/// How a process ends that printed this way what it was asked for.
+pub(crate) fn printed(result: std::io::Result<()>) -> ExitCode {
+    let result = result.and_then(|()| write(""));
+    ExitCode::from(result.map_or_else(|error| lost(&error) as u8, |()| 0))
+}
+
+/// Says why nothing more can be printed, and the status to end with.
+fn lost(error: &std::io::Error) -> i32 {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        return 0;
+    }
+    say(&format!(
+        "toolcrib: cannot write to standard output: {error}"
+    ));
+    1
 }
 
 /// Prints to standard output, for whom it matters that it arrives.
@@ -25,14 +41,27 @@ pub(crate) fn print(text: &str) {
 /// # Errors
 /// What kept it from being written; a broken pipe is a reader that went away.
 pub(crate) fn write(text: &str) -> std::io::Result<()> {
+    if is_closed() {
+        return Err(std::io::Error::other("it is closed"));
+    }
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
+/// Whether whatever is printed is lost, since standard output is closed.
+pub(crate) fn is_closed() -> bool {
+    #[cfg(unix)]
+    let closed = closed::from_the_start();
+    #[cfg(not(unix))]
+    let closed = false;
+    closed
+}
+
 /// `1 call`, `2 calls`.
-pub(crate) fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+pub(crate) fn count<N: fmt::Display + PartialEq + From<u8>>(n: N, what: &str) -> String {
+    let s = if n == N::from(1) { "" } else { "s" };
+    format!("{n} {what}{s}")
 }
 
 /// Says on standard error what a person should know of text from elsewhere.

@@ -16,7 +16,7 @@ use crate::config::Places;
 use crate::described::{self, Faults, Quarantined};
 use crate::exit::{CliError, Status};
 use crate::model;
-use crate::terminal::{harmless_line, print, warn};
+use crate::terminal::{self, harmless_line, print, warn};
 
 /// Reports on the tools of these files, or searches them.
 pub(crate) fn run(args: &ToolsArgs) -> Result<Status, CliError> {
@@ -296,10 +296,10 @@ fn as_text(
     cost: Option<&Costs>,
 ) -> String {
     let mut text = format!(
-        "{} tools of {} sources, {} tokens when all are sent (counted by {})\n",
-        report.tools,
-        report.sources.len(),
-        report.eager_tokens,
+        "{} of {}, {} when all are sent (counted by {})\n",
+        terminal::count(report.tools, "tool"),
+        terminal::count(report.sources.len(), "source"),
+        terminal::count(report.eager_tokens, "token"),
         COUNTED_BY.trim_end_matches("_base")
     );
     let _ = writeln!(
@@ -315,13 +315,13 @@ fn as_text(
     for source in &report.sources {
         let _ = writeln!(
             text,
-            "  {}: {} tools, {} tokens; {} deferred, {} sent ({} tokens)",
+            "  {}: {}, {}; {} deferred, {} sent ({})",
             harmless_line(&source.source, 80),
-            source.tools,
-            source.eager_tokens,
+            terminal::count(source.tools, "tool"),
+            terminal::count(source.eager_tokens, "token"),
             source.deferred,
             source.sent,
-            source.sent_tokens
+            terminal::count(source.sent_tokens, "token")
         );
     }
     if let Some(cost) = cost {

@@ -60,4 +60,4 @@ pub use event::DispatchEvent;
 pub use outcome::CallOutcome;
 pub use prepared::{Prepared, Verdict};
 pub use read_result::{READ_RESULT, ReadResult};
-pub use redact::{RedactError, RedactedStream, Redactor};
+pub use redact::{REDACTED, RedactError, RedactedStream, Redactor};

@@ -77,7 +77,8 @@ impl CallOutcome {
             Err(error) => {
                 kind = Some(error.kind);
                 let cause = dispatcher.redactor().text(&error.operator).into_owned();
-                tracing::debug!(tool = %prepared.call.name, cause, "tool error");
+                let tool = dispatcher.redactor().text(&prepared.call.name);
+                tracing::debug!(tool = &*tool, cause, "tool error");
                 ToolOutput::error(error_text(&error))
             }
         };
@@ -167,7 +168,7 @@ fn log(prepared: &Prepared, outcome: &CallOutcome, redactor: &Redactor) {
     const ARGUMENTS: usize = 200;
     const RESULT: usize = 120;
     tracing::info!(
-        tool = %prepared.call.name,
+        tool = &*redactor.text(&prepared.call.name),
         call = %prepared.call.id,
         arguments = excerpt(&redactor.text(&prepared.call.arguments), ARGUMENTS),
         result = excerpt(first_text(&outcome.result.content), RESULT),

@@ -11,9 +11,10 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 use serde_json::Value;
+use toolcrib_core::{Str, ToolCall};
 
 /// What stands in the place of a secret.
-const HIDDEN: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 
 /// Shortest value that is taken for a secret: a shorter one is found in too many texts.
 const SHORTEST: usize = 8;
@@ -189,7 +190,7 @@ impl Redactor {
         let mut out = Cow::Borrowed(text);
         for secret in &self.inner.secrets {
             if out.contains(&**secret) {
-                out = Cow::Owned(out.replace(&**secret, HIDDEN));
+                out = Cow::Owned(out.replace(&**secret, REDACTED));
             }
         }
         out
@@ -206,6 +207,44 @@ impl Redactor {
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
             Value::Object(map) => map.values_mut().for_each(|item| self.value(item)),
             _ => {}
+        }
+    }
+
+    /// A call as it may be written down: without secrets in its name and arguments, which
+    /// stay one JSON value if they were.
+    pub fn call(&self, call: &ToolCall) -> ToolCall {
+        ToolCall {
+            name: self.shared(&call.name),
+            arguments: self.arguments(&call.arguments),
+            ..call.clone()
+        }
+    }
+
+    /// The text without its secrets, shared where there are none.
+    pub fn shared(&self, text: &Str) -> Str {
+        match self.text(text) {
+            Cow::Borrowed(_) => text.clone(),
+            Cow::Owned(clean) => clean.into(),
+        }
+    }
+
+    fn arguments(&self, text: &Str) -> Str {
+        let mut out = text.clone();
+        let read = serde_json::from_str::<Value>(text).ok();
+        // By the values first: an escape before a key hides where it begins.
+        if let Some(read) = &read {
+            let mut clean = read.clone();
+            self.value(&mut clean);
+            if clean != *read {
+                out = clean.to_string().into();
+            }
+        }
+        match self.text(&out) {
+            Cow::Borrowed(_) => out.clone(),
+            Cow::Owned(flat) if read.is_some() && serde_json::from_str::<Value>(&flat).is_err() => {
+                "{}".into()
+            }
+            Cow::Owned(flat) => flat.into(),
         }
     }
 
@@ -244,7 +283,7 @@ fn replaced<'a>(regex: &Regex, text: Cow<'a, str>, secret: fn(&str) -> bool) -> 
     }
     let replace = |found: &regex::Captures<'_>| {
         let found = found.get(0).map_or("", |found| found.as_str());
-        if secret(found) { HIDDEN } else { found }.to_owned()
+        if secret(found) { REDACTED } else { found }.to_owned()
     };
     Cow::Owned(regex.replace_all(&text, replace).into_owned())
 }

@@ -20,7 +20,7 @@ pub enum SessionError {
     /// The system refused something else.
     #[error("cannot {action} the session {path}: {source}")]
     Io {
-        /// What was tried: `create`, `open`, `read`, `write`, `sync`, `lock`.
+        /// What was tried: `create`, `open`, `read`, `write`, `sync`, `lock`, `claim`.
         action: &'static str,
         /// The session file or its directory.
         path: PathBuf,
@@ -32,6 +32,17 @@ pub enum SessionError {
     Busy {
         /// The session file.
         path: PathBuf,
+    },
+    /// Somebody else goes on with it.
+    #[error(
+        "the session {path} is in use{}; wait until it is free, or go on in a branch of your own (`session fork`)",
+        by.map_or_else(String::new, |by| format!(" by process {by}"))
+    )]
+    Claimed {
+        /// The session file.
+        path: PathBuf,
+        /// The process that holds it, if known.
+        by: Option<u32>,
     },
     /// A complete line is not a row.
     #[error("line {line} of the session {path} is not a session row: {reason}")]

@@ -7,7 +7,8 @@
 //! provider accepts out of whatever a crash left.
 //!
 //! It knows nothing of the loop: which rows are written, and when they are
-//! synced to disk, is the caller's choice.
+//! synced to disk, is the caller's choice. Whoever goes on with a session claims it
+//! ([`SessionLog::claim`]), so that no two runs do at once.
 //!
 //! ```
 //! use toolcrib_core::Message;
@@ -24,6 +25,7 @@
 //! # }
 //! ```
 
+mod claim;
 mod error;
 mod id;
 mod log;

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::claim::Claim;
 use crate::row::{encode, now};
 use crate::{Meta, Row, SessionError, SessionId, read};
 
@@ -30,6 +31,7 @@ struct Shared {
     path: PathBuf,
     meta: Meta,
     writer: Mutex<Writer>,
+    claim: Mutex<Option<Claim>>,
 }
 
 #[derive(Debug)]
@@ -100,8 +102,24 @@ impl SessionLog {
                     end: None,
                     fresh,
                 }),
+                claim: Mutex::default(),
             }),
         }
+    }
+
+    /// Claims the session for a run that goes on with it, for the life of this log and
+    /// its clones, or until the process ends. Whoever resumes claims first and reads
+    /// then. Reading, and writing rows, need no claim; one that is held is kept.
+    ///
+    /// # Errors
+    /// [`SessionError::Claimed`] when another log holds it; [`SessionError::Io`].
+    pub fn claim(&self) -> Result<(), SessionError> {
+        let claim = self.shared.claim.lock();
+        let mut claim = claim.unwrap_or_else(PoisonError::into_inner);
+        if claim.is_none() {
+            *claim = Some(Claim::take(self.path())?);
+        }
+        Ok(())
     }
 
     /// The file.

@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::claim::Claim;
 use crate::{DiskSpill, Fork, Meta, Row, Session, SessionError, SessionId, SessionLog};
 
 /// A directory of session files.
@@ -174,8 +175,9 @@ impl SessionStore {
     /// Takes the file of a session away, and the whole results beside it.
     ///
     /// # Errors
-    /// [`SessionError::Io`].
+    /// [`SessionError::Claimed`] for a session that is in use; [`SessionError::Io`].
     pub fn remove(&self, path: &Path) -> Result<(), SessionError> {
+        let _claim = Claim::take(path)?;
         std::fs::remove_file(path).map_err(|source| SessionError::io("remove", path, source))?;
         let _ = std::fs::remove_dir_all(DiskSpill::beside(path).dir());
         Ok(())

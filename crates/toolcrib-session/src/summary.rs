@@ -14,11 +14,11 @@ use crate::{Row, Session};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunSummary {
-    /// What was asked; of the first run in a sum.
+    /// What was asked; `None` in a sum.
     pub question: Option<String>,
-    /// How it ended, in one word; `None` when it was cut off.
+    /// How it ended, in one word; `None` when it was cut off, and in a sum.
     pub outcome: Option<String>,
-    /// The limit or error behind it.
+    /// The limit or error behind it; `None` in a sum.
     pub reason: Option<String>,
     /// Replies of the model.
     pub replies: u64,
@@ -67,13 +67,9 @@ pub struct Summary {
 }
 
 impl RunSummary {
-    /// Adds another run.
+    /// Adds another run. What was asked and how it ended is of each run, and of no sum.
     pub fn add(&mut self, other: &RunSummary) {
-        if self.question.is_none() {
-            self.question.clone_from(&other.question);
-        }
-        self.outcome.clone_from(&other.outcome);
-        self.reason.clone_from(&other.reason);
+        (self.question, self.outcome, self.reason) = (None, None, None);
         self.replies += other.replies;
         self.calls += other.calls;
         self.failed_calls += other.failed_calls;
@@ -123,13 +119,18 @@ fn sum(a: Option<Cost>, a_counts: bool, b: Option<Cost>, b_counts: bool) -> Opti
 }
 
 impl Session {
-    /// What each run took. A run ends with its `finished` row; rows after it
-    /// belong to the next.
+    /// What each run took. A run ends with its `finished` row, or where the next one
+    /// begins that goes on after it was cut off: with the tools of a new process, or
+    /// with a question after what the model said.
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
         let mut run = RunSummary::default();
         let mut begun = None;
         for entry in self.entries() {
+            if goes_on(&run, &entry.row) {
+                summary.runs.push(std::mem::take(&mut run));
+                begun = None;
+            }
             if begun.is_none() && !matches!(entry.row, Row::Meta(_)) {
                 begun = Some(entry.at);
             }
@@ -149,6 +150,19 @@ impl Session {
             summary.total.add(run);
         }
         summary
+    }
+}
+
+/// Whether a run begins with this row although the one before it never ended.
+fn goes_on(before: &RunSummary, row: &Row) -> bool {
+    match row {
+        Row::Plan(row) => before.question.is_some() && row.reason == "initial",
+        // What is said on the way belongs to a round.
+        Row::Message(row) => {
+            let asks = row.round.is_none() && matches!(row.message, Message::User(_));
+            asks && before.replies > 0
+        }
+        _ => false,
     }
 }
 
@@ -262,6 +276,66 @@ mod tests {
         assert_eq!(total.tools["b"], 1);
         let cost = total.cost.expect("a cost");
         assert!(cost.partial && (cost.usd - 0.5).abs() < 1e-9);
+    }
+
+    /// Killed, gone on with by another process, and once more by a chat whose last
+    /// row could not be written.
+    #[test]
+    fn runs_that_never_ended_are_told_apart_from_those_that_go_on() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = SessionLog::create(dir.path(), Meta::new("m")).expect("created");
+        let plan = || {
+            let fingerprint = toolcrib_core::TurnPlan::eager(
+                String::new(),
+                &toolcrib_core::Registry::new(),
+                &toolcrib_core::Visibility::default(),
+            );
+            Row::plan(fingerprint.fingerprint().clone(), "initial")
+        };
+        let asked = |text: &str| Row::message(Message::user(text));
+        let reply = || Row::message_in(1, Message::Assistant(AssistantMessage::default()));
+        for row in [
+            plan(),
+            asked("first"),
+            // Queued before anything was said.
+            asked("and this"),
+            plan(),
+            asked("first"),
+            reply(),
+            Row::usage(1, usage(7), None, 20),
+            Row::message_in(1, Message::user("queued later")),
+            result("a", false, 3),
+            asked("second"),
+            reply(),
+            Row::finished("answered", None, 1),
+        ] {
+            log.append(&row).expect("a row");
+        }
+        let summary = Session::read(log.path()).expect("read").summary();
+        let runs: Vec<_> = summary
+            .runs
+            .iter()
+            .map(|run| (run.question.as_deref(), run.replies, run.calls))
+            .collect();
+        assert_eq!(
+            runs,
+            [
+                (Some("first"), 0, 0),
+                (Some("first"), 1, 1),
+                (Some("second"), 1, 0)
+            ]
+        );
+        let ends: Vec<_> = summary
+            .runs
+            .iter()
+            .map(|run| run.outcome.as_deref())
+            .collect();
+        assert_eq!(ends, [None, None, Some("answered")]);
+        assert_eq!(
+            (&summary.total.question, &summary.total.outcome),
+            (&None, &None)
+        );
+        assert_eq!(summary.total.replies, 2);
     }
 
     #[test]

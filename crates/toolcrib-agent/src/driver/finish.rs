@@ -57,7 +57,9 @@ impl Driver<'_> {
     /// when they cannot be written.
     async fn finish<A>(&mut self, outcome: &Outcome<A>, answer: Option<Str>) {
         let kind = outcome.kind();
-        let reason = outcome.reason();
+        // It may name a tool as the model wrote it.
+        let redactor = self.agent.dispatcher.redactor();
+        let reason = outcome.reason().map(|why| redactor.text(&why).into_owned());
         let report = outcome.report();
         // After a failed write more of them would only fail again.
         let session_failed = matches!(

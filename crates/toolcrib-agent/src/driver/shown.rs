@@ -10,6 +10,7 @@ use crate::Sink;
 /// Passes the pieces of one reply on, each when no secret can be cut by its end.
 pub(super) struct Shown<'a> {
     sink: Option<&'a dyn Sink>,
+    redactor: &'a Redactor,
     text: RedactedStream,
     reasoning: RedactedStream,
     /// All visible text so far.
@@ -17,9 +18,10 @@ pub(super) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    pub(super) fn new(sink: Option<&'a dyn Sink>, redactor: &Redactor) -> Shown<'a> {
+    pub(super) fn new(sink: Option<&'a dyn Sink>, redactor: &'a Redactor) -> Shown<'a> {
         Shown {
             sink,
+            redactor,
             text: redactor.stream(),
             reasoning: redactor.stream(),
             so_far: String::new(),
@@ -37,6 +39,11 @@ impl<'a> Shown<'a> {
                 self.end_of_text();
                 let piece = self.reasoning.push(piece);
                 self.emit(ReplyEvent::Reasoning(&piece), &piece);
+            }
+            ReplyEvent::CallStarted(name) => {
+                self.finish();
+                let name = self.redactor.text(name);
+                self.emit(ReplyEvent::CallStarted(&name), "-");
             }
             other => {
                 self.finish();

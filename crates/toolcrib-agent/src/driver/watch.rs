@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use toolcrib_core::ReplyEvent;
-use toolcrib_dispatch::DispatchEvent;
+use toolcrib_core::{Preview, ReplyEvent};
+use toolcrib_dispatch::{DispatchEvent, Redactor};
 
 use crate::Event;
 use crate::event::excerpt;
@@ -26,22 +26,22 @@ pub(super) fn watched(event: ReplyEvent<'_>) -> Option<Event> {
     })
 }
 
-pub(super) fn watched_call(event: DispatchEvent<'_>) -> Option<Event> {
+pub(super) fn watched_call(event: DispatchEvent<'_>, redactor: &Redactor) -> Option<Event> {
     Some(match event {
         DispatchEvent::ApprovalNeeded { call, preview, .. } => Event::ApprovalNeeded {
             call_id: call.id.clone(),
-            name: call.name.clone(),
-            preview: preview.clone(),
+            name: redactor.shared(&call.name),
+            preview: shown(preview, redactor),
         },
         DispatchEvent::ApprovalGiven { call, decision, .. } => Event::ApprovalGiven {
             call_id: call.id.clone(),
-            name: call.name.clone(),
+            name: redactor.shared(&call.name),
             decision: decision.clone(),
         },
         DispatchEvent::Started { call, .. } => Event::ToolCallStarted {
             call_id: call.id.clone(),
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
+            name: redactor.shared(&call.name),
+            arguments: redactor.call(call).arguments,
         },
         DispatchEvent::Progress { call, text, .. } => Event::ToolProgress {
             call_id: call.id.clone(),
@@ -49,7 +49,7 @@ pub(super) fn watched_call(event: DispatchEvent<'_>) -> Option<Event> {
         },
         DispatchEvent::Finished { call, outcome, .. } => Event::ToolCallFinished {
             call_id: call.id.clone(),
-            name: call.name.clone(),
+            name: redactor.shared(&call.name),
             is_error: outcome.result.is_error,
             error: outcome.kind,
             excerpt: excerpt(&outcome.result.content).into(),
@@ -62,6 +62,28 @@ pub(super) fn watched_call(event: DispatchEvent<'_>) -> Option<Event> {
         },
         _ => return None,
     })
+}
+
+/// What would happen, without secrets: whoever is asked sees them, who watches does not.
+fn shown(preview: &Preview, redactor: &Redactor) -> Preview {
+    let text = |text: &str| redactor.text(text).into_owned();
+    match preview {
+        Preview::Text(all) => Preview::Text(text(all)),
+        Preview::Diff {
+            path,
+            before,
+            after,
+        } => Preview::Diff {
+            path: text(path),
+            before: before.as_deref().map(text),
+            after: after.as_deref().map(text),
+        },
+        Preview::Command { argv, cwd } => Preview::Command {
+            argv: argv.iter().map(|arg| text(arg)).collect(),
+            cwd: text(cwd),
+        },
+        other => other.clone(),
+    }
 }
 
 /// Whole milliseconds.

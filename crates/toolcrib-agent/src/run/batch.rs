@@ -130,6 +130,7 @@ impl Run {
         };
         let mut results: Vec<Option<CallResult>> = results.into_iter().map(Some).collect();
         let count = batch.planned.len();
+        let mut cut = false;
         for (i, planned) in batch.planned.into_iter().enumerate() {
             let call = &planned.call;
             let mine = |slot: &&mut Option<CallResult>| {
@@ -142,8 +143,10 @@ impl Run {
                 None => results.iter_mut().find(mine).and_then(Option::take),
             };
             let mut result = match found {
-                // What the machine itself refused is no failure of a tool.
-                Some(ended) if planned.refusal.is_some() => ended.result,
+                // A spent limit is no failure of a tool, and one cut of a reply is one.
+                Some(ended) if !planned.refusal.as_ref().is_none_or(|why| why.counts(cut)) => {
+                    ended.result
+                }
                 Some(ended) => {
                     let notice = self.guard.notice(call, &ended);
                     self.heed(notice, &call.name, ended)
@@ -156,6 +159,7 @@ impl Run {
                     ToolResult::text(call, text, true)
                 }
             };
+            cut |= planned.refusal == Some(Refusal::Cut);
             if i + 1 == count {
                 self.append_countdown(&mut result.content);
             }

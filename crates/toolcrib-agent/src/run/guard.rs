@@ -51,6 +51,9 @@ impl From<ToolResult> for CallResult {
 pub(super) struct Guard {
     /// The last failure of each tool, and how often it came in a row.
     failures: BTreeMap<Str, (u64, u32)>,
+    /// The arguments that were wrong in it, where they were: what a model reads of the
+    /// same mistake may differ.
+    wrong: BTreeMap<Str, u64>,
     /// How often each call came with its result since something changed.
     same: BTreeMap<u64, (u64, u32)>,
     /// Calls with results that were seen at all: one of these changes nothing that
@@ -78,10 +81,11 @@ impl Guard {
     pub(super) fn notice(&mut self, call: &ToolCall, ended: &CallResult) -> Notice {
         let text = of_content(&ended.result.content);
         if ended.result.is_error {
-            return self.failure(&call.name, text, ended.kind);
+            return self.failure(call, text, ended.kind);
         }
         self.failures.remove(&call.name);
-        let key = hash([call.name.as_bytes(), call.arguments.as_bytes()]);
+        self.wrong.remove(&call.name);
+        let key = key_of(call);
         let new = self
             .seen
             .insert(hash([&key.to_le_bytes()[..], &text.to_le_bytes()]));
@@ -101,23 +105,39 @@ impl Guard {
         }
     }
 
-    fn failure(&mut self, name: &Str, text: u64, kind: Option<ToolErrorKind>) -> Notice {
+    fn failure(&mut self, call: &ToolCall, text: u64, kind: Option<ToolErrorKind>) -> Notice {
         // A no, or an end, is nobody's mistake.
         if matches!(kind, Some(ToolErrorKind::Denied | ToolErrorKind::Cancelled)) {
             return Notice::Fine;
         }
+        let name = &call.name;
+        let wrong =
+            (kind == Some(ToolErrorKind::BadArgs)).then(|| hash([call.arguments.as_bytes()]));
+        let before = match wrong {
+            Some(wrong) => self.wrong.insert(name.clone(), wrong),
+            None => self.wrong.remove(name),
+        };
+        let same = wrong.is_some() && wrong == before;
+        // A call that gave the same again and again until its tool lost patience is one
+        // circle: what it gave counts as well.
+        let given = self.same.get_mut(&key_of(call));
+        let given = given.filter(|(_, count)| *count >= TOLD);
+        let given = given.map_or(0, |(_, count)| std::mem::take(count));
         let (last, count) = self.failures.entry(name.clone()).or_default();
-        if *last == text && *count > 0 {
-            *count += 1;
-        } else {
-            (*last, *count) = (text, 1);
-        }
+        let first = *count == 0 || !(same || *last == text);
+        *count = if first { given + 1 } else { *count + 1 };
+        *last = text;
         match *count {
-            HINT => Notice::FailedAgain,
             STOP.. => Notice::Stuck,
+            HINT => Notice::FailedAgain,
+            _ if first && given > 0 => Notice::FailedAgain,
             _ => Notice::Fine,
         }
     }
+}
+
+fn key_of(call: &ToolCall) -> u64 {
+    hash([call.name.as_bytes(), call.arguments.as_bytes()])
 }
 
 fn of_content(content: &[Content]) -> u64 {
@@ -191,6 +211,25 @@ mod tests {
         for _ in 0..20 {
             assert_eq!(take(&failed("denied", ToolErrorKind::Denied)), Notice::Fine);
         }
+    }
+
+    #[test]
+    fn l19_wrong_arguments_are_the_same_failure_however_it_is_told() {
+        let mut guard = Guard::default();
+        let mut take = |arguments: &str, text: &str| {
+            let ended = failed(text, ToolErrorKind::BadArgs);
+            guard.notice(&call("t", arguments), &ended)
+        };
+        let bad = r#"{"x":"q"}"#;
+        assert_eq!(take(bad, "no number. Its schema: {}"), Notice::Fine);
+        assert_eq!(take(bad, "no number."), Notice::FailedAgain);
+        for _ in 3..STOP {
+            assert_eq!(take(bad, "no number."), Notice::Fine);
+        }
+        assert_eq!(take(bad, "no number."), Notice::Stuck);
+        // Another mistake begins anew, the same one with other arguments does not.
+        assert_eq!(take("{}", "x is missing."), Notice::Fine);
+        assert_eq!(take(r#"{"y":1}"#, "x is missing."), Notice::FailedAgain);
     }
 
     #[test]

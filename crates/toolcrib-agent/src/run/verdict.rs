@@ -9,11 +9,21 @@ use crate::{End, Event, Limit, Rejection, RejectionReason, Unanswered, words};
 
 /// How many replies without text and calls end a run.
 const SILENT: u8 = 3;
+/// How many answers in a row that are cut off make the next round the last.
+const CUT: u8 = 3;
 
 impl Run {
     /// Decides whether a reply without calls can be tried as the answer.
     pub(super) fn consider(&mut self, text: Str, finish: &Finish) {
         let last_chance = self.tally.extra_attempts > 0;
+        self.cut = match finish {
+            Finish::Length => self.cut.saturating_add(1),
+            _ => 0,
+        };
+        if self.cut >= CUT {
+            // The attempt after the last round takes what there is.
+            self.hurry.get_or_insert(Limit::Cut);
+        }
         if text.trim().is_empty() {
             let error = match finish {
                 Finish::Length => words::CUT_EMPTY,

@@ -1,7 +1,7 @@
 //! The protocol of the final answer.
 
 use toolcrib_agent::{Answer, Budget, Outcome, OutcomeKind, Unanswered};
-use toolcrib_core::{Block, Finish, Schema};
+use toolcrib_core::{Block, Finish, Schema, ToolChoice};
 use toolcrib_testkit::scripted::Turn;
 
 use crate::support::*;
@@ -154,6 +154,30 @@ async fn l20_three_replies_in_a_row_with_nothing_in_them_end_the_run() {
         }
     ));
     assert_paired(&model.requests()[5].messages);
+}
+
+#[tokio::test]
+async fn three_answers_in_a_row_that_are_cut_off_make_the_next_round_the_last() {
+    let cut = || Turn::blocks([text("It is a, because")], Finish::Length);
+    let model = model([
+        cut(),
+        cut(),
+        look(),
+        cut(),
+        cut(),
+        cut(),
+        cut(),
+        cut(),
+        Turn::text("Late."),
+    ]);
+    let outcome = agent(&model).build().unwrap().run("What?").await;
+    // Two that a lookup came between, three, the last round, and the attempt after it,
+    // which takes what there is.
+    assert_eq!(model.requests().len(), 8);
+    assert_eq!(model.requests()[6].tool_choice, ToolChoice::Withhold);
+    assert_eq!(outcome.answer().unwrap(), "It is a, because");
+    assert_eq!(outcome.report().finish, Some(Finish::Length));
+    assert_paired(&model.requests()[7].messages);
 }
 
 #[tokio::test]

@@ -53,6 +53,44 @@ async fn l19_s45_the_same_failure_gets_a_hint_and_at_the_sixth_the_run_ends() {
 }
 
 #[tokio::test]
+async fn l19_arguments_that_always_end_in_the_middle_get_a_hint_and_then_end_the_run() {
+    let model = always(|| Turn::calls([("echo", r#"{"q":"#)]));
+    let agent = agent(&model).budget(Budget::rounds(50)).build().unwrap();
+    let outcome = agent.run("Go.").await;
+    assert_eq!(outcome.report().rounds, 6, "{outcome:?}");
+    assert!(matches!(
+        outcome,
+        Outcome::Unanswered {
+            reason: Unanswered::Stuck { .. },
+            ..
+        }
+    ));
+    let requests = model.requests();
+    let last = |at: usize| transcript(requests[at].messages.last());
+    assert!(!last(1).contains("failed with the same error before"));
+    assert!(last(2).contains("failed with the same error before"));
+    assert_paired(&requests[5].messages);
+}
+
+/// Calls of one reply that one cut took are one failure, whatever their number.
+#[tokio::test]
+async fn l19_calls_that_are_always_cut_end_the_run_at_the_sixth_reply() {
+    let model = always(|| cut(["1", "2", "3"].map(|id| call(id, "lookup", r#"{"q":"#))));
+    let agent = agent(&model).budget(Budget::rounds(50)).build().unwrap();
+    let outcome = agent.run("Go.").await;
+    assert_eq!((outcome.report().rounds, outcome.report().calls), (6, 0));
+    assert!(matches!(
+        outcome,
+        Outcome::Unanswered {
+            reason: Unanswered::Stuck { .. },
+            ..
+        }
+    ));
+    let all = transcript(outcome.report().history.messages());
+    assert_eq!(all.matches("failed with the same error before").count(), 1);
+}
+
+#[tokio::test]
 async fn l19_a_hint_says_what_the_tool_wants() {
     let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
     let tool = FakeTool::echo("count").with_spec(|mut spec| {
@@ -165,7 +203,7 @@ async fn s41_a_search_that_keeps_missing_ends_in_the_guard() {
         .build()
         .unwrap();
     let outcome = agent.run("Go.").await;
-    assert!(outcome.report().rounds < 10, "{outcome:?}");
+    assert_eq!(outcome.report().rounds, 6, "{outcome:?}");
     let all = transcript(outcome.report().history.messages());
     assert!(all.contains("made before"), "{all}");
     // Twice an answer, from the third time on an error.
@@ -180,6 +218,11 @@ async fn s41_a_search_that_keeps_missing_ends_in_the_guard() {
         .collect();
     assert_eq!(errors[..3], [false, false, true], "{all}");
     assert!(errors[2..].iter().all(|is_error| *is_error), "{all}");
+    assert_eq!(
+        all.matches("failed with the same error before").count(),
+        1,
+        "{all}"
+    );
 }
 
 #[tokio::test]

@@ -156,3 +156,39 @@ async fn a_run_without_tools_has_no_reader_of_results() {
     assert!(agent.run("Go.").await.answer().is_some());
     assert!(model.requests()[0].tools.is_empty());
 }
+
+#[tokio::test]
+async fn l18_a_key_in_a_call_runs_as_written_and_is_kept_nowhere() {
+    let key = "sk-proj-Zx81Qm27Ab93Lk55Vw02Tn46";
+    let arguments = format!(r#"{{"q":"{key}"}}"#);
+    let tool = FakeTool::echo("echo");
+    let ran = tool.record();
+    let mut registry = Registry::new();
+    registry.insert(Arc::new(tool)).unwrap();
+    let model = model([
+        Turn::calls([("echo", arguments.as_str()), (key, "{}")]),
+        Turn::text("Done."),
+    ]);
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
+    let kept = Kept::default();
+    let agent = Agent::builder(model)
+        .tools(registry)
+        .session(log.clone())
+        .sink(Arc::new(kept.clone()))
+        .build()
+        .unwrap();
+    agent.run("Go.").await.into_answer().unwrap();
+    assert!(format!("{:?}", ran.all()).contains(key));
+    let session = std::fs::read_to_string(log.path()).unwrap();
+    let events: String = kept.all().iter().map(Event::to_json).collect();
+    for place in [&session, &events] {
+        assert!(
+            place.contains("[redacted]") && !place.contains(key),
+            "{place}"
+        );
+    }
+    let read = Session::read(log.path()).unwrap();
+    let said: Vec<_> = read.history().messages().cloned().collect();
+    assert_paired(&said);
+}

@@ -3,7 +3,7 @@
 use similar::{ChangeTag, TextDiff};
 use toolcrib_core::Preview;
 
-use crate::terminal::harmless;
+use crate::terminal::{count, harmless};
 
 /// Most lines shown of one preview.
 const LINES: usize = 60;
@@ -67,7 +67,8 @@ fn bounded(lines: impl Iterator<Item = String>) -> String {
         .map(|text| format!("  {}", line(text)))
         .collect();
     if all.len() > LINES {
-        shown.push(format!("  … {} more lines", all.len() - LINES));
+        let more = count(all.len() - LINES, "more line");
+        shown.push(format!("  … {more}"));
     }
     shown.join("\n")
 }

@@ -51,8 +51,8 @@ pub(super) fn outcome(
 fn summary(outcome: &Outcome<Cited>, session: Option<&Path>) {
     let report = outcome.report();
     let mut parts = vec![
-        count(report.rounds as usize, "round"),
-        count(report.calls as usize, "lookup"),
+        count(report.rounds, "round"),
+        count(report.calls, "lookup"),
         format!("{:.1} s", report.elapsed.as_secs_f64()),
     ];
     parts.extend(spent(&report.usage, report.cost.as_ref()));

@@ -16,7 +16,7 @@ use toolcrib_mcp::{FleetOptions, Login};
 use crate::exit::{CliError, Status};
 use crate::mcp_cmd::fleet;
 use crate::mcp_servers::Servers;
-use crate::terminal::{print, say, visible};
+use crate::terminal::{count, print, say, visible};
 
 /// What comes after a person logged in: the exchange, the handshake and the lists.
 const AFTERWARDS: Duration = Duration::from_secs(60);
@@ -170,7 +170,10 @@ pub(super) async fn run(
     fleet.shutdown().await;
     match result {
         Ok(manifest) => {
-            say(&format!("logged in; {} tools", manifest.tools.len()));
+            say(&format!(
+                "logged in; {}",
+                count(manifest.tools.len(), "tool")
+            ));
             Ok(Status::Success)
         }
         Err(error) => Err(CliError::failed(visible(&error.to_string()))),

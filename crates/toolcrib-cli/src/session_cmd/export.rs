@@ -10,7 +10,7 @@ use toolcrib_session::{Row, Session};
 use super::{read, show};
 use crate::args::{ExportFormat, SessionExportArgs};
 use crate::exit::{CliError, Status};
-use crate::terminal::{harmless, print};
+use crate::terminal::{count, harmless, print};
 
 pub(super) fn run(args: &SessionExportArgs) -> Result<Status, CliError> {
     let session = read(&args.session)?;
@@ -100,7 +100,8 @@ fn markdown(session: &Session) -> String {
                 fenced(&mut text, "", &show::joined(&row.result.content));
             }
             Row::Finished(row) => {
-                let _ = write!(text, "\n*{} after {} rounds", row.outcome, row.rounds);
+                let rounds = count(row.rounds, "round");
+                let _ = write!(text, "\n*{} after {rounds}", row.outcome);
                 if let Some(reason) = &row.reason {
                     let _ = write!(text, ": {}", harmless(reason));
                 }

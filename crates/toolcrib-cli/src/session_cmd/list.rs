@@ -8,7 +8,7 @@ use toolcrib_session::{Session, Stored};
 use super::store;
 use crate::args::SessionListArgs;
 use crate::exit::{CliError, Status};
-use crate::terminal::{harmless_line, print};
+use crate::terminal::{count, harmless_line, print};
 
 pub(super) fn run(args: &SessionListArgs) -> Result<Status, CliError> {
     let store = store()?;
@@ -32,7 +32,11 @@ pub(super) fn run(args: &SessionListArgs) -> Result<Status, CliError> {
         let _ = match (stored.len(), all) {
             (_, 0) => writeln!(text, "no sessions in {}", store.dir().display()),
             (shown, all) if shown < all => {
-                writeln!(text, "{shown} of {all} sessions; -n {all} shows all")
+                writeln!(
+                    text,
+                    "{shown} of {}; -n {all} shows all",
+                    count(all, "session")
+                )
             }
             _ => Ok(()),
         };

@@ -4,7 +4,7 @@
 //! replies on record, so that budgets, deferral and repairs take part as they
 //! did. What differs is in the results: the repository or a tool has changed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::json;
 use toolcrib_agent::{Agent, Answer, Budget};
 use toolcrib_core::{
-    AssistantMessage, Finish, Hidden, History, Message, Mode, Model, ModelError, ModelErrorKind,
-    ModelProfile, Reply, ReplyEvent, Request, SpillError, SpillStore, Str, ToolResult, Usage,
-    Visibility, spill_handle,
+    AssistantMessage, Block, Finish, Hidden, History, Message, Mode, Model, ModelError,
+    ModelErrorKind, ModelProfile, Reply, ReplyEvent, Request, SpillError, SpillStore, Str,
+    ToolResult, Usage, Visibility, spill_handle,
 };
+use toolcrib_dispatch::REDACTED;
 use toolcrib_session::{DiskSpill, Row, Session};
 use toolcrib_surface::SurfacePolicy;
 
@@ -92,6 +93,8 @@ struct RunOnRecord {
     question: String,
     replies: VecDeque<AssistantMessage>,
     results: Vec<ToolResult>,
+    /// Ids of the calls whose arguments held a key.
+    redacted: BTreeSet<Str>,
 }
 
 pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
@@ -160,7 +163,7 @@ pub(super) fn run(args: &SessionReplayArgs) -> Result<Status, CliError> {
             &mut tally,
             &on_record.results,
             &again,
-            &withheld,
+            &|old| withheld(&old.name) || on_record.redacted.contains(&old.call_id),
         );
     }
     let interrupted = interrupt.token().is_cancelled();
@@ -202,7 +205,20 @@ fn runs(session: &Session) -> Vec<RunOnRecord> {
                 Message::User(content) if run.question.is_empty() => {
                     run.question = show::joined(content);
                 }
-                Message::Assistant(message) => run.replies.push_back(message.clone()),
+                Message::Assistant(message) => {
+                    let mut message = message.clone();
+                    for block in &mut message.blocks {
+                        // What ran is not on record where it held a key, and nothing
+                        // else is run in its place.
+                        if let Block::Call(call) = block
+                            && call.arguments.contains(REDACTED)
+                        {
+                            call.name = format!("{REDACTED} {}", call.id).into();
+                            run.redacted.insert(call.id.clone());
+                        }
+                    }
+                    run.replies.push_back(message);
+                }
                 _ => {}
             },
             Row::ToolResult(row) => run.results.push(row.result.clone()),
@@ -223,7 +239,7 @@ fn compare(
     tally: &mut Tally,
     then: &[ToolResult],
     now: &[ToolResult],
-    withheld: &dyn Fn(&str) -> bool,
+    withheld: &dyn Fn(&ToolResult) -> bool,
 ) {
     for old in then {
         tally.calls += 1;
@@ -232,7 +248,7 @@ fn compare(
             None => "not run",
             Some(new) if new.is_error == old.is_error && body(new) == body(old) => "same",
             // What may change something was refused, which says nothing of the tool.
-            Some(_) if withheld(&old.name) => "not run",
+            Some(_) if withheld(old) => "not run",
             Some(_) => "different",
         };
         match state {

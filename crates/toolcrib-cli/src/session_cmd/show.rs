@@ -8,7 +8,7 @@ use toolcrib_session::{Entry, Row};
 use super::read;
 use crate::args::SessionShowArgs;
 use crate::exit::{CliError, Status};
-use crate::terminal::{harmless, harmless_line, print};
+use crate::terminal::{count, harmless, harmless_line, print};
 
 /// Characters shown of a text, unless all of it is asked for.
 const EXCERPT: usize = 160;
@@ -26,8 +26,8 @@ pub(super) fn run(args: &SessionShowArgs) -> Result<Status, CliError> {
     if session.torn_bytes() > 0 && !args.json {
         let _ = writeln!(
             text,
-            "      {} bytes of a row that was being written are left out",
-            session.torn_bytes()
+            "      left out: {} of a row that was being written",
+            count(session.torn_bytes(), "byte")
         );
     }
     print(&text);
@@ -76,7 +76,7 @@ fn row(text: &mut String, entry: &Entry, full: bool) {
         },
         Row::ToolResult(row) => writeln!(
             text,
-            "{} of {}, {} ms, {} bytes{}: {}",
+            "{} of {}, {} ms, {}{}: {}",
             if row.result.is_error {
                 "error"
             } else {
@@ -84,7 +84,7 @@ fn row(text: &mut String, entry: &Entry, full: bool) {
             },
             shown(&row.result.name),
             row.ms,
-            row.bytes,
+            count(row.bytes, "byte"),
             row.shown_bytes
                 .map_or_else(String::new, |shown| format!(", {shown} shown")),
             shown(&joined(&row.result.content)),
@@ -123,18 +123,18 @@ fn row(text: &mut String, entry: &Entry, full: bool) {
         }
         Row::Compaction(row) => writeln!(
             text,
-            "made shorter ({}): {} bytes, now {} in {} messages",
+            "made shorter ({}): {}, now {} in {}",
             shown(&row.reason),
-            row.bytes_before,
+            count(row.bytes_before, "byte"),
             row.bytes_after,
-            row.messages.len()
+            count(row.messages.len(), "message")
         ),
         Row::Note(row) => writeln!(text, "note: {}", shown(&row.text)),
         Row::Finished(row) => writeln!(
             text,
-            "{} after {} rounds{}",
+            "{} after {}{}",
             shown(&row.outcome),
-            row.rounds,
+            count(row.rounds, "round"),
             row.reason
                 .as_deref()
                 .map_or_else(String::new, |reason| format!(": {}", shown(reason)))

@@ -40,6 +40,66 @@ fn wrong_usage_ends_with_two_and_says_what_is_right() {
     assert_eq!(world.run(&[]).code, Some(2));
 }
 
+/// Nobody takes what is lost for what was wanted: not where there is no standard output,
+/// nor where it takes nothing.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_printed_is_an_error() {
+    let world = World::sample();
+    assert_eq!(world.run(&["ask", "-q", QUESTION]).code, Some(0));
+    let kept = world.sessions();
+    let shell = |script: &str, args: &[&str]| {
+        let mut command = Command::new("sh");
+        world.dress(&mut command);
+        let binary = env!("CARGO_BIN_EXE_toolcrib");
+        ran(command
+            .args(["-c", script, binary])
+            .args(args)
+            .output()
+            .unwrap())
+    };
+    for args in [
+        &["ask", QUESTION][..],
+        &["ask", "--format", "json", QUESTION],
+        &["chat", QUESTION],
+        &["session", "resume", "last", QUESTION],
+        &["session", "list"],
+        &["session", "show", "last"],
+        &["session", "export", "last"],
+        &["report"],
+        &["graph", "stats"],
+        &["--help"],
+    ] {
+        let lost = shell(r#""$0" "$@" >&-"#, args);
+        assert_eq!(lost.code, Some(1), "{args:?}: {}", lost.stderr);
+        assert!(lost.stderr.contains("closed"), "{args:?}: {}", lost.stderr);
+        // Nobody pays for an answer that cannot be read.
+        assert_eq!(world.sessions(), kept, "{args:?}");
+        let unwanted = shell(r#""$0" "$@" >/dev/null 2>&1 </dev/null"#, args);
+        assert_eq!(unwanted.code, Some(0), "{args:?}");
+        world
+            .sessions()
+            .iter()
+            .filter(|path| !kept.contains(path))
+            .for_each(|path| {
+                std::fs::remove_file(path).unwrap();
+            });
+        let full = shell(r#""$0" "$@" >/dev/full </dev/null"#, args);
+        assert_eq!(full.code, Some(1), "{args:?}: {}", full.stderr);
+        assert!(
+            full.stderr.contains("cannot write to standard output"),
+            "{args:?}"
+        );
+        world
+            .sessions()
+            .iter()
+            .filter(|path| !kept.contains(path))
+            .for_each(|path| {
+                std::fs::remove_file(path).unwrap();
+            });
+    }
+}
+
 #[test]
 fn a_question_of_a_megabyte_is_refused_with_a_way_out() {
     let world = World::sample();

@@ -264,7 +264,7 @@ fn a_login_is_kept_for_its_owner_used_and_refreshed() {
     let ended = login.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("logged in; 1 tools"),
+        ended.stderr.contains("logged in; 1 tool"),
         "{}",
         ended.stderr
     );

@@ -85,7 +85,7 @@ fn check_names_what_is_wrong_and_the_others_work() {
         "dead: FAILED",
         "exited with code 4",
         "no module named x",
-        "odd: ok, 1 tools",
+        "odd: ok, 1 tool,",
         "left out: bad: the schema's root type must be \"object\"",
     ] {
         assert!(checked.stdout.contains(part), "{part}\n{}", checked.stdout);

@@ -99,7 +99,76 @@ fn a_session_is_gone_on_with_and_keeps_its_rows() {
         report.contains("answered: Who calls truncate_result?"),
         "{report}"
     );
-    assert!(report.contains("total of 1 sessions"), "{report}");
+    assert!(report.contains("total of 1 session\n"), "{report}");
+}
+
+/// A chat holds its session while it waits; two answers at once would share call ids.
+#[test]
+fn l29_a_session_in_use_is_neither_gone_on_with_nor_removed_but_read_and_branched() {
+    use std::io::Write as _;
+    let world = asked();
+    let id = ids(&world).remove(0);
+    let mut command = world.command();
+    command
+        .args(["chat", "-q"])
+        .stdin(std::process::Stdio::piped());
+    command.stdout(std::process::Stdio::piped());
+    let mut chat = command.spawn().unwrap();
+    let mut stdin = chat.stdin.take().unwrap();
+    // It is going on with the session once it has answered in it.
+    writeln!(stdin, "/resume {id}\nWho calls truncate_result?").unwrap();
+    let finished = || {
+        let text = good(&world, &["session", "show", &id, "--json"]).stdout;
+        text.matches(r#""row":"finished""#).count()
+    };
+    while finished() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    for args in [
+        &["session", "resume", &id, "And who calls show?"][..],
+        &["session", "rm", &id],
+    ] {
+        let ran = world.run(args);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        let holder = format!("in use by process {}", chat.id());
+        assert!(ran.complaint().contains(&holder), "{}", ran.stderr);
+        assert!(ran.stderr.contains("session fork"), "{}", ran.stderr);
+    }
+    good(&world, &["session", "list"]);
+    good(&world, &["report", &id]);
+    let fork = good(&world, &["session", "fork", &id]).stdout;
+    good(
+        &world,
+        &["session", "resume", fork.trim(), "Who calls show?"],
+    );
+    // To itself it is free.
+    writeln!(stdin, "/resume {id}").unwrap();
+    drop(stdin);
+    assert!(chat.wait().unwrap().success());
+    assert_eq!(finished(), 2);
+    good(&world, &["session", "rm", &id]);
+    assert_eq!(ids(&world), [fork.trim()]);
+}
+
+#[test]
+fn a_session_named_twice_is_counted_once_and_a_sum_has_no_question() {
+    let world = asked();
+    let once = good(&world, &["report", "last"]).stdout;
+    assert_eq!(good(&world, &["report", "last", "last"]).stdout, once);
+    let json = good(&world, &["report", "last", &ids(&world)[0], "--json"]).stdout;
+    let lines: Vec<Value> = json
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2, "{json}");
+    assert_eq!(lines[1]["sessions"], 1);
+    assert!(lines[0]["runs"][0]["question"].is_string());
+    for sum in [&lines[0]["total"], &lines[1]["total"]] {
+        assert!(
+            sum["question"].is_null() && sum["outcome"].is_null(),
+            "{sum}"
+        );
+    }
 }
 
 #[test]

@@ -73,7 +73,10 @@ impl World {
         let Ok(entries) = std::fs::read_dir(dir) else {
             return Vec::new();
         };
-        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let mut paths: Vec<_> = paths
+            .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+            .collect();
         paths.sort();
         paths
     }

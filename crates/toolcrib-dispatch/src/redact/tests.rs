@@ -31,7 +31,7 @@ fn l18_the_usual_forms_of_keys_are_replaced_and_nothing_else() {
         ] {
             let clean = redactor.text(&text);
             assert!(!clean.contains(&key[8..]), "{clean}");
-            assert_eq!(clean, text.replace(&key, HIDDEN));
+            assert_eq!(clean, text.replace(&key, REDACTED));
         }
     }
     let pem = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----\nb";
@@ -112,6 +112,36 @@ proptest! {
             shown.push_str(&stream.push(&text[cut[0]..cut[1]]));
         }
         shown.push_str(&stream.finish());
-        prop_assert_eq!(shown, text.replace(&key, HIDDEN).replace("MYSECRETVALUE", HIDDEN));
+        prop_assert_eq!(shown, text.replace(&key, REDACTED).replace("MYSECRETVALUE", REDACTED));
     }
+}
+
+#[test]
+fn l18_a_call_is_written_down_without_keys_and_its_arguments_stay_json() {
+    let key = "sk-proj-Zx81Qm27Ab93Lk55Vw02Tn46";
+    let call = |name: &str, arguments: &str| ToolCall {
+        id: "c".into(),
+        name: name.into(),
+        arguments: arguments.into(),
+        extra: None,
+    };
+    let redactor = Redactor::standard();
+    let of = |arguments: &str| redactor.call(&call("t", arguments)).arguments.to_string();
+    for arguments in [
+        format!(r#"{{"a":"{key}"}}"#),
+        format!(r#"{{"a":"x\n{key}\n"}}"#),
+        format!(r#"{{"{key}":[1]}}"#),
+        r#"{"a":"-----BEGIN RSA PRIVATE KEY-----\nabc"}"#.to_owned(),
+    ] {
+        let clean = of(&arguments);
+        assert!(clean.contains("[redacted]"), "{clean}");
+        assert!(serde_json::from_str::<Value>(&clean).is_ok(), "{clean}");
+        assert!(
+            !clean.contains("Zx81Qm27") && !clean.contains("abc"),
+            "{clean}"
+        );
+    }
+    assert!(!of(&format!(r#"{{"a":"{key}"#)).contains(key));
+    assert_eq!(of(r#"{ "a" : 1 }"#), r#"{ "a" : 1 }"#);
+    assert!(!redactor.call(&call(key, "{}")).name.contains(key));
 }
