@@ -74,6 +74,7 @@ pub(crate) struct FileFacts {
     pub(crate) handlers: Vec<(DefIx, DefIx)>,
     pub(crate) syntax_errors: bool,
     pub(crate) gave_up: bool,
+    pub(crate) too_deep: bool,
 }
 
 impl FileFacts {

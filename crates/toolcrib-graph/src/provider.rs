@@ -6,6 +6,7 @@
 //! same for all.
 
 mod cached;
+mod depth;
 mod pack;
 
 use std::cell::RefCell;
@@ -69,9 +70,10 @@ fn provided(
 ) -> Provided {
     let mut problems = Vec::new();
     for (file, facts) in files.iter().zip(&facts) {
-        let kind = match (facts.gave_up, facts.syntax_errors) {
-            (true, _) => ProblemKind::ParseGaveUp,
-            (_, true) => ProblemKind::SyntaxErrors,
+        let kind = match (facts.gave_up, facts.too_deep, facts.syntax_errors) {
+            (true, _, _) => ProblemKind::ParseGaveUp,
+            (_, true, _) => ProblemKind::TooDeep,
+            (_, _, true) => ProblemKind::SyntaxErrors,
             _ => continue,
         };
         problems.push(Problem {
@@ -129,8 +131,10 @@ pub(crate) fn extract(path: &str, text: &str, language: Option<usize>) -> FileFa
         let parser = parsers[language].get_or_insert_with(Parser::new);
         parser.set_language(&rules.grammar(path)).ok()?;
         let parsed = rules.parsed_text(text);
-        let bytes = parsed.as_deref().unwrap_or(text).as_bytes();
-        parse(parser, bytes)
+        let parsed = parsed.as_deref().unwrap_or(text);
+        let bounded = depth::bounded(parsed);
+        builder.too_deep(bounded.is_some());
+        parse(parser, bounded.as_deref().unwrap_or(parsed).as_bytes())
     });
     let Some(tree) = tree else {
         builder.gave_up();

@@ -519,6 +519,10 @@ impl<'s> Builder<'s> {
         self.facts.syntax_errors = any;
     }
 
+    pub(crate) fn too_deep(&mut self, any: bool) {
+        self.facts.too_deep = any;
+    }
+
     pub(crate) fn gave_up(&mut self) {
         self.facts.gave_up = true;
     }

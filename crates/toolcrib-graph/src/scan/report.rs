@@ -82,6 +82,8 @@ pub enum ProblemKind {
     DiffersByCase,
     /// Parsing took too long; the file is listed without symbols.
     ParseGaveUp,
+    /// Brackets nest too deeply; what is inside of them was not read.
+    TooDeep,
     /// Some lines could not be parsed; the rest of the file was.
     SyntaxErrors,
 }
@@ -109,6 +111,9 @@ impl ProblemKind {
             ProblemKind::DuplicatePath => "has the same shown path as another file",
             ProblemKind::DiffersByCase => "differs from another path by case alone",
             ProblemKind::ParseGaveUp => "took too long to parse and is listed without symbols",
+            ProblemKind::TooDeep => {
+                "nests too deeply; what is inside of 5000 brackets was not read"
+            }
             ProblemKind::SyntaxErrors => "has lines that could not be parsed",
         }
     }

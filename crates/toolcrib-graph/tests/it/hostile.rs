@@ -166,6 +166,30 @@ fn g02_languages_bear_nesting_2000_deep() {
     assert_eq!(lost, [""; 0]);
 }
 
+#[test]
+fn g02_brackets_100_000_deep_are_said_once_and_cost_nothing_else() {
+    for (path, before, open, close) in [
+        ("a.lua", "function before() end\nx = ", "{", "}"),
+        ("a.sh", "before() { :; }\nx=", "(", ")"),
+        ("a.rb", "def before; end\nx = ", "{", "}"),
+        ("A.cs", "class before {}\nclass D { int x = ", "f(", ")"),
+        ("a.kt", "fun before() {}\nval x = ", "f(", ")"),
+        ("a.py", "def before(): pass\nx = ", "[", "]"),
+    ] {
+        let (open, close) = (open.repeat(100_000), close.repeat(100_000));
+        let text = format!("{before}{open}{close}\n");
+        let dir = tree(&[(path, &text), ("good.py", "def good(): pass\n")]);
+        let snapshot = load(dir.path());
+        let reason = "nests too deeply; what is inside of 5000 brackets was not read";
+        assert_eq!(said(&snapshot), [format!("{path} {reason}")]);
+        let names: Vec<&str> = snapshot.graph.nodes().iter().map(|n| &*n.name).collect();
+        assert!(
+            names.contains(&"before") && names.contains(&"good"),
+            "{names:?}"
+        );
+    }
+}
+
 /// Many definitions in a row, for files that are one line.
 const REPEATED: &[(&str, &str)] = &[
     ("a.c", "void f() { g(1, \"x\"); } "),
