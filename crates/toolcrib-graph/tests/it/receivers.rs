@@ -76,3 +76,47 @@ fn parameter(Own { it, .. }: Own) { it.show(); }
 ";
     assert_eq!(resolved("src/lib.rs", rust, "show"), ["lib::It::show"; 7]);
 }
+
+#[test]
+fn python_classes_hold_what_their_type_variables_are_given() {
+    let python = "\
+from typing import Generic, TypeVar
+
+K = TypeVar('K')
+T = TypeVar('T', covariant=True)
+B = TypeVar('B', bound='Other')
+
+class Child:
+    def last(self): pass
+
+class Other:
+    def last(self): pass
+
+class Box(Generic[K, T]):
+    def __init__(self, value: T):
+        self.value = value
+    def get(self) -> T:
+        return self.value
+
+class Kept(Box[str, Child]):
+    pass
+
+class Bound(Generic[B]):
+    def get(self) -> B: ...
+
+def use(box: Box[str, Child], kept: Kept, bound: Bound):
+    box.get().last()
+    box.value.last()
+    kept.get().last()
+    bound.get().last()
+";
+    assert_eq!(
+        resolved("a.py", python, "last"),
+        [
+            "a.Child.last",
+            "a.Child.last",
+            "a.Child.last",
+            "a.Other.last"
+        ]
+    );
+}
