@@ -101,14 +101,14 @@ pub(super) struct Given {
     pub(super) value: TermId,
 }
 
-pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
-    let kinds = Kinds::of_path(path);
+pub(super) fn read<'s>(root: Node<'_>, path: &str, dialect: Dialect, b: &mut Builder<'s>) {
+    let kinds = Kinds::of_dialect(dialect);
     let mut reader = Reader {
         b,
         kinds,
         terms: Terms::new(kinds),
         is_test_file: super::blocks::is_test_path(path),
-        is_untyped: Dialect::of(path) == Dialect::Script,
+        is_untyped: dialect == Dialect::Script,
         waiting: None,
         callee: 0,
         blocks: Vec::new(),
