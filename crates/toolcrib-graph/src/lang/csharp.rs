@@ -58,6 +58,7 @@ pub(super) static CSHARP: Outline = Outline {
         "record",
         "struct",
     ],
+    heads: None,
     parsed_text: as_written,
 };
 

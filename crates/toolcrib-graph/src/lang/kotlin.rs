@@ -54,6 +54,7 @@ pub(super) static KOTLIN: Outline = Outline {
     joint: |_, _, _| ".",
     open_variables: false,
     types: &["class", "interface", "object"],
+    heads: None,
     parsed_text: bodies::mask,
 };
 

@@ -57,6 +57,7 @@ pub(super) static LUA: Outline = Outline {
     },
     open_variables: true,
     types: &[],
+    heads: None,
     parsed_text: as_written,
 };
 

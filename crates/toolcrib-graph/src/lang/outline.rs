@@ -26,6 +26,7 @@
 //! parameter that is a field into the type around the function.
 
 mod docs;
+mod heads;
 mod matches;
 mod nothing;
 mod read;
@@ -35,6 +36,8 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use tree_sitter::{Node, Query};
+
+pub(crate) use heads::Heads;
 
 use super::{LanguageRules, Semantics};
 use crate::facts::{Builder, DefIx};
@@ -69,6 +72,8 @@ pub(crate) struct Outline {
     /// Words that declare a type in braces; what is in other braces is left out
     /// when a file with errors is looked at again.
     pub(crate) types: &'static [&'static str],
+    /// How lines open definitions, where braces do not.
+    pub(crate) heads: Option<&'static Heads>,
     /// The text as the grammar can take it, of the same length.
     pub(crate) parsed_text: fn(&str) -> Option<String>,
 }
@@ -150,11 +155,15 @@ pub(crate) const fn unlinked(separator: &'static str) -> Semantics {
 impl Outline {
     /// The tree of a file with errors without the bodies of its functions.
     fn second(&self, root: Node<'_>, path: &str, text: &str) -> Option<tree_sitter::Tree> {
-        if self.types.is_empty() || !loses_much(root) {
+        if (self.types.is_empty() && self.heads.is_none()) || !loses_much(root) {
             return None;
         }
         let parsed = (self.parsed_text)(text);
-        let skeleton = skeleton::skeleton(parsed.as_deref().unwrap_or(text), self.types);
+        let parsed = parsed.as_deref().unwrap_or(text);
+        let skeleton = match self.heads {
+            Some(heads) => heads::heads(parsed, heads, root),
+            None => skeleton::skeleton(parsed, self.types),
+        };
         let mut parser = tree_sitter::Parser::new();
         parser.set_language(&self.grammar(path)).ok()?;
         crate::provider::parse(&mut parser, skeleton.as_bytes())

@@ -56,5 +56,6 @@ pub(super) static PHP: Outline = Outline {
     },
     open_variables: false,
     types: &["class", "enum", "interface", "namespace", "trait"],
+    heads: None,
     parsed_text: as_written,
 };

@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{At, Home, Outline, as_written, unlinked};
+use super::outline::{At, Heads, Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static RUBY: Outline = Outline {
@@ -57,8 +57,49 @@ pub(super) static RUBY: Outline = Outline {
     },
     open_variables: false,
     types: &[],
+    heads: Some(&HEADS),
     parsed_text: as_written,
 };
+
+static HEADS: Heads = Heads {
+    closed_by,
+    body: b'0',
+    aside: Some(("=begin", "=end")),
+};
+
+/// `class`, `module` and `def`, also behind a word such as `private`.
+fn closed_by(line: &str) -> Option<&'static str> {
+    let mut words = line.split_whitespace();
+    let first = words.next()?;
+    let declares = match first {
+        "class" | "module" => return opened(line, words.next()?),
+        "def" => words.next(),
+        _ if words.next() == Some("def")
+            && first.chars().all(|c| c.is_alphabetic() || c == '_') =>
+        {
+            words.next()
+        }
+        _ => None,
+    }?;
+    let after = &line[line.find(declares)? + declares.len()..];
+    // `def name(…) = value` and `def name = value`
+    let is_value = after.trim_start().starts_with("= ") || line.contains(") = ");
+    if is_value && !declares.ends_with('(') {
+        return Some("");
+    }
+    opened(line, declares)
+}
+
+fn opened(line: &str, name: &str) -> Option<&'static str> {
+    let is_name =
+        name.starts_with(|c: char| c.is_alphanumeric() || "_:<=>!+-*/%&|^~[`".contains(c));
+    let ends = line.ends_with("end") && line.contains([';', ' ']) && line.contains(';');
+    match is_name {
+        true if ends => Some(""),
+        true => Some("end"),
+        false => None,
+    }
+}
 
 fn kind(at: &At<'_>) -> Option<NodeKind> {
     let in_type = at.in_type() || at.outer == NodeKind::Module;

@@ -61,6 +61,7 @@ pub(super) static SCALA: Outline = Outline {
         "given",
         "extension",
     ],
+    heads: None,
     parsed_text: as_written,
 };
 

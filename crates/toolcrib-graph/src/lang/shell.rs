@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::outline::{Home, Outline, as_written, unlinked};
+use super::outline::{Heads, Home, Outline, as_written, unlinked};
 use crate::model::NodeKind;
 
 pub(super) static SHELL: Outline = Outline {
@@ -45,5 +45,39 @@ pub(super) static SHELL: Outline = Outline {
     joint: |_, _, _| ".",
     open_variables: false,
     types: &[],
+    heads: Some(&HEADS),
     parsed_text: as_written,
 };
+
+static HEADS: Heads = Heads {
+    closed_by,
+    body: b':',
+    aside: None,
+};
+
+/// `name() {`, `function name {` and either with the brace on the next line.
+fn closed_by(line: &str) -> Option<&'static str> {
+    let (is_said, rest) = match line.strip_prefix("function ") {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, line),
+    };
+    let end = rest.find(|c: char| c.is_whitespace() || "(){}$\"'`=<>|&;#".contains(c));
+    let (name, rest) = rest.split_at(end.unwrap_or(rest.len()));
+    if name.is_empty() {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let after = match rest.strip_prefix('(') {
+        Some(rest) => rest.trim_start().strip_prefix(')')?.trim_start(),
+        None if is_said => rest,
+        None => return None,
+    };
+    let code = after.split(" #").next().unwrap_or(after).trim_end();
+    match code {
+        "" | "{" => Some("}"),
+        "(" => Some(")"),
+        _ if code.starts_with('{') && code.ends_with('}') => Some(""),
+        _ if code.starts_with('{') => Some("}"),
+        _ => None,
+    }
+}

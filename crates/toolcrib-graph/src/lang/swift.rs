@@ -52,6 +52,7 @@ pub(super) static SWIFT: Outline = Outline {
     joint: |_, _, _| ".",
     open_variables: false,
     types: &["actor", "class", "enum", "extension", "protocol", "struct"],
+    heads: None,
     parsed_text: as_written,
 };
 

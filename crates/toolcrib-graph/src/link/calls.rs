@@ -4,11 +4,30 @@ use std::rc::Rc;
 
 use super::eval::{Cx, Eval, is_type};
 use super::value::{Args, Ty, no_args};
-use crate::facts::{DefIx, Flags, WHOLE};
+use crate::facts::{DefIx, FileFacts, Flags, Term, TermId, WHOLE};
 use crate::model::{NodeId, NodeKind};
 
 /// Bases are looked through for arguments this far.
 const MAX_BASES: usize = 24;
+
+/// Whether a method gives its receiver, or makes another of the receiver's type.
+fn gives_receiver(facts: &FileFacts, method: DefIx, term: TermId) -> bool {
+    match facts.terms[term.0 as usize] {
+        Term::This | Term::ThisType => true,
+        Term::Call(callee, _) => match facts.terms[callee.0 as usize] {
+            Term::Call(..) => false,
+            _ => gives_receiver(facts, method, callee),
+        },
+        Term::Name(name, _) => match facts.locals_named(method, name) {
+            [only] => matches!(
+                facts.terms[only.value.0 as usize],
+                Term::This | Term::ThisType
+            ),
+            _ => false,
+        },
+        _ => false,
+    }
+}
 
 impl Eval<'_> {
     /// The result of calling something.
@@ -122,8 +141,11 @@ impl Eval<'_> {
         } else {
             let mut all = Vec::new();
             for value in facts.values_of(ix) {
+                let keep = self.keep_this;
+                self.keep_this |= gives_receiver(facts, ix, value.term);
                 let ty = self.eval(cx, value.term);
                 all.push(self.value(&ty));
+                self.keep_this = keep;
             }
             Ty::any(all)
         };

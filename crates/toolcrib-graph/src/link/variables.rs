@@ -126,7 +126,10 @@ impl Eval<'_> {
             let ty = self.eval(cx, term);
             self.reading.pop();
             if terms.len() > 1 {
+                // What it depends on itself for is no reason to know it.
+                let limited = std::mem::replace(&mut self.limited, false);
                 self.note(cx.file, term, &ty, &mut doubt);
+                self.limited |= limited;
             }
             doubt.is_stated |=
                 ty.is_known() && matches!(facts.terms[term.0 as usize], Term::Inst(_));

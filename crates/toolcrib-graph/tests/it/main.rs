@@ -15,6 +15,7 @@ mod nesting;
 mod outlines;
 mod phantoms;
 mod reassigned;
+mod receivers;
 mod roots;
 mod routes;
 mod sample;

@@ -220,3 +220,102 @@ fn every_definition_is_marked_found_and_inside_what_contains_it() {
         }
     }
 }
+
+/// Nodes of one file, besides itself.
+fn of_file(path: &str, text: &str) -> Vec<String> {
+    let dir = tree(&[(path, text)]);
+    let graph = load(dir.path()).graph;
+    crate::states::check_invariants(&graph);
+    let all = graph.nodes().iter().filter(|n| n.kind != NodeKind::File);
+    all.map(|n| {
+        format!(
+            "{} {}:{}",
+            n.qualified_name, n.span.start_line, n.span.end_line
+        )
+    })
+    .collect()
+}
+
+#[test]
+fn what_a_grammar_cannot_take_costs_no_function_after_it() {
+    let shell = "\
+one() {
+    if [[ $cur =~ ^(\\$(\\{[!#]?)?)([A-Za-z0-9_]*)$ ]]; then
+        if [[ $cur == '${'* ]]; then
+            echo \"it's\"
+        fi
+    fi
+}
+
+# Says two.
+two()
+{
+    cat <<EOF
+three() {
+    not a function
+}
+EOF
+    return 1
+} && readonly done=1
+
+function four {
+    inner() { echo 1; }
+}
+five() (
+    cd /
+)
+";
+    assert_eq!(
+        of_file("a.sh", shell),
+        [
+            "a.one 1:7",
+            "a.two 10:18",
+            "a.four 20:22",
+            "a.four.inner 21:21",
+            "a.five 23:25"
+        ]
+    );
+    let ruby = "\
+module Shop
+  class Cart < Base
+    def broken(a,
+               b)
+      )] => ( %%% [
+      puts <<~TEXT
+        def phantom
+        end
+      TEXT
+    end
+
+    private def hidden; 1 end
+
+    # Says two.
+    def two?(x) = x
+
+=begin
+    def commented
+    end
+=end
+
+    class << self
+      def three
+        [1].each do |x|
+          x
+        end
+      end
+    end
+  end
+end
+";
+    assert_eq!(
+        of_file("a.rb", ruby),
+        [
+            "Shop 1:30",
+            "Shop::Cart 2:29",
+            "Shop::Cart#broken 3:10",
+            "Shop::Cart#hidden 12:12",
+            "Shop::Cart#two? 15:15",
+            "Shop::Cart.three 23:27",
+        ]
+    );
+}

@@ -168,6 +168,13 @@ export function later(f) { let r = null; if (f) { r = new Repo(); } r.save(); }
 export function nothing(f) { let r = new Repo(); if (f) { r = null; } r.save(); }
 export function shadowed(f) { let r = new Repo(); { let r; r = f; } r.save(); }
 export function unknown(f, x) { var r = new Repo(); if (f) r = x; r.save(); }
+export function wrapped(w) { let r = new Repo(); r = w(r); r.save(); }
+export function listed(w) { let r = new Repo(); [r] = w(); r.save(); }
+export function looped(w) { let r = new Repo(); for (r of w) {} r.save(); }
+export function unless(w) { let r = new Repo(); r &&= w(); r.save(); }
+export function absent() { let r; r ??= new Repo(); r.save(); }
+export function own(w) { w(function save() { save(); }); }
+export function save() {}
 let shared = new Repo();
 export function used() { shared.save(); }
 export function set(x) { shared = x; }
@@ -178,14 +185,20 @@ fn script_variables_given_other_values_are_open() {
     check(
         &saves("a.js", SCRIPT),
         &[
+            ("absent", "a.Repo.save"),
             ("branch", "? a.Repo.save"),
             ("either", "? a.Repo.save a.Other.save"),
             ("inner", "? a.Repo.save"),
             ("later", "a.Repo.save"),
+            ("listed", "? a.Repo.save"),
+            ("looped", "? a.Repo.save"),
             ("nothing", "a.Repo.save"),
+            ("own", "unresolved"),
             ("shadowed", "a.Repo.save"),
             ("unknown", "? a.Repo.save"),
+            ("unless", "? a.Repo.save"),
             ("used", "? a.Repo.save"),
+            ("wrapped", "? a.Repo.save"),
         ],
     );
 }
@@ -195,14 +208,20 @@ fn types_that_a_compiler_keeps_stay_certain() {
     check(
         &saves("a.ts", SCRIPT),
         &[
+            ("absent", "a.Repo.save"),
             ("branch", "a.Repo.save"),
             ("either", "? a.Repo.save a.Other.save"),
             ("inner", "a.Repo.save"),
             ("later", "a.Repo.save"),
+            ("listed", "a.Repo.save"),
+            ("looped", "a.Repo.save"),
             ("nothing", "a.Repo.save"),
+            ("own", "unresolved"),
             ("shadowed", "a.Repo.save"),
             ("unknown", "a.Repo.save"),
+            ("unless", "a.Repo.save"),
             ("used", "a.Repo.save"),
+            ("wrapped", "a.Repo.save"),
         ],
     );
     let java = "\

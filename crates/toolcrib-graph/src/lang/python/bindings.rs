@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::items::{MAX_DEPTH, Reader, Visible, is_class};
 use super::terms::either;
 use super::{K, kind};
-use crate::facts::{DefIx, Term, TermId};
+use crate::facts::{DefIx, ListRange, Sym, Term, TermId, TypeParam};
 use crate::model::NodeKind;
 
 impl<'s> Reader<'_, 's> {
@@ -23,6 +23,56 @@ impl<'s> Reader<'_, 's> {
             until: node.end_byte() as u32,
         };
         self.bind(left, each, visible, 0);
+    }
+
+    /// The type variables of `class Name(Generic[T])`, those that the file declares
+    /// without a bound: others stand for it.
+    pub(super) fn variables_of(&mut self, class: Node<'_>) -> Vec<TypeParam> {
+        let mut params = Vec::new();
+        let Some(list) = class.child_by_field_name("superclasses") else {
+            return params;
+        };
+        let mut cursor = list.walk();
+        for base in list.named_children(&mut cursor) {
+            let value = base.child_by_field_name("value");
+            let is_generic = value.is_some_and(|value| {
+                let last = self.b.text(value).rsplit('.').next();
+                matches!(last, Some("Generic" | "Protocol"))
+            });
+            if kind(base) != K::Subscript || !is_generic {
+                continue;
+            }
+            let mut inner = base.walk();
+            let names: Vec<Node<'_>> = base
+                .children_by_field_name("subscript", &mut inner)
+                .collect();
+            for name in names.into_iter().filter(|n| kind(*n) == K::Identifier) {
+                let sym = self.b.node_name(name);
+                let name = if self.is_free_variable(sym) {
+                    sym
+                } else {
+                    // Keeps the places of the others.
+                    self.b.owned_name("")
+                };
+                let bounds = ListRange::default();
+                params.push(TypeParam { name, bounds });
+            }
+        }
+        params
+    }
+
+    fn is_free_variable(&self, name: Sym) -> bool {
+        let Some(def) = self.members.get(&(DefIx::ROOT, name)) else {
+            return false;
+        };
+        let made = self.b.def(*def).signature.as_deref();
+        let made = made.and_then(|text| text.split_once("TypeVar("));
+        made.is_some_and(|(_, given)| {
+            given
+                .split(',')
+                .skip(1)
+                .all(|part| part.contains("variant"))
+        })
     }
 
     pub(super) fn enter_loop(&mut self, node: Node<'_>) {

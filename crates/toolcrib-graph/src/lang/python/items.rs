@@ -245,7 +245,10 @@ impl<'s> Reader<'_, 's> {
         let def = self.define(node, body, node_kind, text);
         self.routes_answered(def);
         let bases = self.b.list(&bases);
-        let params = self.type_params(node);
+        let params = match self.variables_of(node) {
+            variables if variables.is_empty() => self.type_params(node),
+            variables => self.b.type_params(&variables),
+        };
         let def_mut = self.b.def_mut(def);
         def_mut.bases = bases;
         def_mut.params = params;

@@ -103,8 +103,9 @@ fn bind_at<'s>(
             let Some(path) = pattern.child_by_field_name("type") else {
                 return;
             };
-            mention_path(b, terms, path);
+            // Read as a type first: a node means one thing.
             let ty = terms.ty(b, path);
+            b.mention(ty, path.start_position().row as u32 + 1);
             let mut cursor = pattern.walk();
             for field in pattern.named_children(&mut cursor) {
                 if kind(field) != K::FieldPattern {

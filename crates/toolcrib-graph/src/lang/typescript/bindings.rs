@@ -147,6 +147,37 @@ impl<'s> Reader<'_, 's> {
         matches!(self.kinds.of(self.bare(node)), K::Null | K::Undefined)
     }
 
+    /// Notes that the names of a pattern are given other values.
+    pub(super) fn give(&mut self, pattern: Node<'_>, value: TermId) {
+        let mut parts = Vec::new();
+        self.parts(pattern, value, 0, &mut parts);
+        for (name, value) in parts {
+            self.given.push(Given {
+                scope: self.b.scope(),
+                name: self.b.node_name(name),
+                at: name.start_byte() as u32,
+                value,
+            });
+        }
+    }
+
+    /// `name ||= value`, `name ??= value` and `name &&= value`.
+    pub(super) fn given_unless(&mut self, node: Node<'_>) {
+        let is_logical = node
+            .child_by_field_name("operator")
+            .is_some_and(|operator| matches!(operator.kind(), "||=" | "??=" | "&&="));
+        if let (true, Some(left), Some(right)) = (
+            is_logical,
+            node.child_by_field_name("left"),
+            node.child_by_field_name("right"),
+        ) && self.kinds.of(left) == K::Identifier
+            && !self.is_nothing(right)
+        {
+            let value = self.terms.expr(self.b, right);
+            self.give(left, value);
+        }
+    }
+
     /// Binds the variables of functions that declare no type, with all that they
     /// are given, and gives the others' values to the variables of the module.
     pub(super) fn bind_held(&mut self) {
@@ -361,6 +392,10 @@ impl<'s> Reader<'_, 's> {
         } else {
             TermId::UNKNOWN
         };
+        if node.child_by_field_name("kind").is_none() {
+            // A variable from outside, which keeps the last of them.
+            return self.give(left, value);
+        }
         self.bind(left, value, visible, 0);
     }
 

@@ -98,6 +98,15 @@ impl<'s> Reader<'_, 's> {
     }
 
     pub(super) fn function_value(&mut self, node: Node<'_>, kind: K) {
+        // Inside of it, its own name means itself.
+        if let Some(name) = node.child_by_field_name("name") {
+            let sym = self.b.node_name(name);
+            let (at, until) = (node.start_byte() as u32, node.end_byte() as u32);
+            match self.taken.get(&node.id()) {
+                Some(def) if self.b.sym_text(self.b.def(*def).name) == self.b.text(name) => {}
+                _ => self.b.local(sym, at, until, TermId::UNKNOWN),
+            }
+        }
         match self.taken.get(&node.id()).copied() {
             Some(def) => {
                 self.functions.push(around(node, Some(def)));

@@ -258,6 +258,7 @@ impl<'s> Reader<'_, 's> {
             K::Catch => self.bind_catch(node),
             K::If => self.narrow(node),
             K::Assignment => self.assignment(node),
+            K::Augmented => self.given_unless(node),
             K::String | K::Template => {
                 let scope = self.b.scope();
                 self.b.words(scope, span(node), TextKind::StringLiteral);

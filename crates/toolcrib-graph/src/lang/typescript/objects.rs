@@ -7,7 +7,7 @@
 use tree_sitter::Node;
 
 use super::K;
-use super::items::{Given, Reader, unquoted};
+use super::items::{Reader, unquoted};
 use crate::facts::{DefIx, Flags, Sym, Term, TermId, span};
 use crate::model::NodeKind;
 
@@ -239,14 +239,9 @@ impl<'s> Reader<'_, 's> {
         };
         self.routes_assigned(left, right);
         match self.kinds.of(left) {
-            K::Identifier if !self.is_nothing(right) => {
+            K::Identifier | K::ArrayPattern | K::ObjectPattern if !self.is_nothing(right) => {
                 let value = self.terms.expr(self.b, right);
-                self.given.push(Given {
-                    scope: self.b.scope(),
-                    name: self.b.node_name(left),
-                    at: node.start_byte() as u32,
-                    value,
-                });
+                self.give(left, value);
             }
             K::Member => {
                 if self.common_export(node, left, right) {

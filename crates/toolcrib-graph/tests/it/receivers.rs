@@ -1,0 +1,122 @@
+//! What methods give that give their receiver, and what patterns take out of one.
+
+use toolcrib_graph::SiteState;
+
+use crate::support::{load, sites, tree};
+
+/// Where the calls of a file lead that are certain, by what is called.
+fn resolved(path: &str, text: &str, name: &str) -> Vec<String> {
+    let dir = tree(&[(path, text)]);
+    let graph = load(dir.path()).graph;
+    let found: Vec<String> = graph
+        .sites()
+        .iter()
+        .filter(|site| &*site.name == name)
+        .map(|site| match &site.state {
+            SiteState::Resolved { target, .. } => graph.node(*target).qualified_name.to_string(),
+            other => other.as_str().to_string(),
+        })
+        .collect();
+    assert!(!found.is_empty(), "{}", sites(&graph));
+    found
+}
+
+#[test]
+fn an_inherited_method_gives_the_type_it_is_called_on() {
+    let python = "\
+class Base:
+    @classmethod
+    def make(cls):
+        return cls()
+    def chain(self):
+        return self
+    def other(self, it):
+        it = self
+        it = Plain()
+        return it
+
+class Child(Base):
+    def last(self): pass
+
+class Plain:
+    def last(self): pass
+
+Child.make().last()
+Child().chain().chain().last()
+Child().other(1).last()
+";
+    assert_eq!(
+        resolved("a.py", python, "last"),
+        ["a.Child.last", "a.Child.last", "a.Plain.last"]
+    );
+    let script = "\
+class Base { chain() { return this; } }
+class Child extends Base { last() {} }
+new Child().chain().chain().last();
+";
+    assert_eq!(resolved("a.js", script, "last"), ["a.Child.last"]);
+}
+
+#[test]
+fn rust_patterns_take_fields_out_of_structs_and_variants() {
+    let rust = "\
+pub struct It;
+impl It { pub fn show(&self) {} }
+pub struct Own { it: It, by: It }
+pub enum E { B { it: It } }
+impl Own {
+    fn short(&self) { let Own { it, .. } = self; it.show(); }
+    fn named(&self) { let Own { it: x, .. } = self; x.show(); }
+    fn own(&self) { let Self { by, .. } = self; by.show(); }
+}
+fn variant(e: E) { match e { E::B { it } => it.show() } }
+fn bound(e: E) { match e { E::B { it: z } => z.show() } }
+fn tested(o: Own) { if let Own { it, .. } = o { it.show(); } }
+fn parameter(Own { it, .. }: Own) { it.show(); }
+";
+    assert_eq!(resolved("src/lib.rs", rust, "show"), ["lib::It::show"; 7]);
+}
+
+#[test]
+fn python_classes_hold_what_their_type_variables_are_given() {
+    let python = "\
+from typing import Generic, TypeVar
+
+K = TypeVar('K')
+T = TypeVar('T', covariant=True)
+B = TypeVar('B', bound='Other')
+
+class Child:
+    def last(self): pass
+
+class Other:
+    def last(self): pass
+
+class Box(Generic[K, T]):
+    def __init__(self, value: T):
+        self.value = value
+    def get(self) -> T:
+        return self.value
+
+class Kept(Box[str, Child]):
+    pass
+
+class Bound(Generic[B]):
+    def get(self) -> B: ...
+
+def use(box: Box[str, Child], kept: Kept, bound: Bound):
+    box.get().last()
+    box.value.last()
+    kept.get().last()
+    bound.get().last()
+";
+    assert_eq!(
+        resolved("a.py", python, "last"),
+        [
+            "a.Child.last",
+            "a.Child.last",
+            "a.Child.last",
+            "a.Other.last"
+        ]
+    );
+}
