@@ -48,9 +48,9 @@ impl Navigator {
     /// A navigator.
     pub fn new() -> Navigator {
         let mut profile = ModelProfile::new(Navigator::ID);
-        // It gets the plan itself, deferred tools included, so nothing has to be
-        // predicted or loaded for it.
-        profile.load_route = LoadRoute::Native;
+        // It gets the plan itself, so nothing has to be predicted or loaded for it, and
+        // no provider holds deferred tools whose schemas would have to be compared.
+        profile.load_route = LoadRoute::Positional;
         Navigator { profile }
     }
 }
