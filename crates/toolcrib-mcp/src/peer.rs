@@ -305,7 +305,7 @@ impl Peer {
                     Ok(result) if pending.describes || failed(result) => {
                         Ok(self.redact.apply_json(result).into_owned())
                     }
-                    Ok(result) => Ok(result.to_owned()),
+                    Ok(result) => Ok(self.redact.apply_result(result).into_owned()),
                     Err(error) => Err(McpError::Rpc(RpcError {
                         code: error.code,
                         message: self.redact.apply(&error.message),

@@ -290,8 +290,9 @@ fn m24_a_changed_definition_is_flagged_and_with_pins_held_back_everywhere() {
     }
     assert!(!gate.search("select:a__choose").contains("- a__choose("));
     drop(gate);
+    // What is kept of it is not what it has now, so it is asked; it cannot answer.
     let mut gate = Gate::start(&world, &servers, &["--pin", "--approve", "a"]);
-    assert!(gate.search("select:a__read").contains("- a__read("));
+    assert!(!gate.search("select:a__read").contains("- a__read("));
 }
 
 #[test]
@@ -322,9 +323,51 @@ fn m24_a_tool_that_changed_before_its_server_starts_does_not_run_even_once() {
             assert!(!text.contains("\"ran\""), "{mode}: {text}");
         }
     }
+    // What is approved is what it has now, and neither what was kept of it nor less.
+    remember(&world, "f", &fake, json!({"tools": now(10)}));
     let mut gate = Gate::start(&world, &[("f", fake)], &["--pin", "--approve", "f"]);
+    gate.until_found("select:f__echo", "- f__echo(");
     let answer = gate.call("f__echo", json!({"text": "ran"}));
     assert_eq!(super::kit::text(&answer), "ran");
+    let status = gate.ok("resources/read", json!({"uri": "toolcrib://status"}));
+    assert!(!status.to_string().contains("approved"), "{status}");
+}
+
+#[test]
+fn m25_what_is_denied_is_neither_listed_nor_run_where_one_server_is_passed_through() {
+    let world = World::empty();
+    let fake = entry(&FakeMcp::new());
+    let config = world.home().join("gate.toml");
+    let server = format!(
+        "[mcp.servers.f]\ncommand = {}\nargs = {}\nenv = {{ TOOLCRIB_FAKE_MCP = '{{}}' }}\n",
+        fake["command"], fake["args"]
+    );
+    for rules in [
+        "[mcp.policy]\ndeny = ['f__die']\n",
+        "disabled_tools = ['die']\n",
+    ] {
+        std::fs::write(&config, format!("{server}{rules}")).unwrap();
+        let config = config.to_string_lossy();
+        let args = ["serve", "--mode", "transparent", "--config", &config];
+        let mut gate = Gate::spawn(&world, &args);
+        gate.initialize(json!({}));
+        let listed = gate.ok("tools/list", json!({}));
+        let names: Vec<&str> = listed["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
+        assert!(
+            names.contains(&"echo") && !names.contains(&"die"),
+            "{names:?}"
+        );
+        let refused = gate.request("tools/call", json!({"name": "die", "arguments": {}}));
+        assert!(
+            refused["error"].to_string().contains("not offered"),
+            "{refused}"
+        );
+    }
 }
 
 #[test]
