@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Status, CliError> {
         }
         for path in &undone.merged {
             say(&format!(
-                "put the entries back into {}, and kept what changed since",
+                "took the import back out of {}, and kept what changed since",
                 path.display()
             ));
         }

@@ -193,18 +193,23 @@ fn m17_an_exact_name_is_first_and_five_finds_are_short() {
     assert!(answer.starts_with("Nothing was loaded"), "{answer}");
 }
 
-#[test]
-fn m25_effects_are_told_with_finds_and_rules_hold_in_calls() {
-    let world = World::empty();
+/// A configuration of the server `f`, with these lines behind its entry.
+fn ruled(world: &World, rules: &str) -> String {
     let fake = entry(&FakeMcp::new());
     let config = world.home().join("gate.toml");
     let server = format!(
         "[mcp.servers.f]\ncommand = {}\nargs = {}\nenv = {{ TOOLCRIB_FAKE_MCP = '{{}}' }}\n",
         fake["command"], fake["args"]
     );
-    let rules = "[mcp.policy]\nallow = ['f__echo']\nask = ['f__pid']\ndeny = ['destructive']\n";
     std::fs::write(&config, format!("{server}{rules}")).unwrap();
-    let config = config.to_string_lossy();
+    config.to_string_lossy().into_owned()
+}
+
+#[test]
+fn m25_effects_are_told_with_finds_and_rules_hold_in_calls() {
+    let world = World::empty();
+    let rules = "[mcp.policy]\nallow = ['f__echo']\nask = ['f__pid']\ndeny = ['destructive']\n";
+    let config = ruled(&world, rules);
     let mut gate = Gate::spawn(&world, &["serve", "--config", &config]);
     gate.initialize(json!({}));
     gate.until_found("select:f__echo", "f__echo");
@@ -336,18 +341,11 @@ fn m24_a_tool_that_changed_before_its_server_starts_does_not_run_even_once() {
 #[test]
 fn m25_what_is_denied_is_neither_listed_nor_run_where_one_server_is_passed_through() {
     let world = World::empty();
-    let fake = entry(&FakeMcp::new());
-    let config = world.home().join("gate.toml");
-    let server = format!(
-        "[mcp.servers.f]\ncommand = {}\nargs = {}\nenv = {{ TOOLCRIB_FAKE_MCP = '{{}}' }}\n",
-        fake["command"], fake["args"]
-    );
     for rules in [
         "[mcp.policy]\ndeny = ['f__die']\n",
         "disabled_tools = ['die']\n",
     ] {
-        std::fs::write(&config, format!("{server}{rules}")).unwrap();
-        let config = config.to_string_lossy();
+        let config = ruled(&world, rules);
         let args = ["serve", "--mode", "transparent", "--config", &config];
         let mut gate = Gate::spawn(&world, &args);
         gate.initialize(json!({}));
