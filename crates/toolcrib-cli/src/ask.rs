@@ -19,7 +19,7 @@ use crate::args::{AskArgs, Format};
 use crate::exit::{CliError, Status};
 use crate::place::Workspace;
 use crate::signals::Signals;
-use crate::terminal::{Dress, LiveLine, print, say};
+use crate::terminal::{Dress, LiveLine, print, say, warn};
 use crate::{described, encoder, model, question, snapshot};
 
 pub(crate) use cited::{Cited, answer};
@@ -137,10 +137,12 @@ pub(crate) fn registry(
     let mut registry = Registry::new();
     let tools = GraphTools::new(Arc::clone(lookup)).map_err(CliError::failed)?;
     registry.extend(&tools).map_err(CliError::failed)?;
-    for left_out in described::register(&mut registry, files)? {
-        if !quiet {
-            say(&format!(
-                "toolcrib: tool {} is left out: {}",
+    let faults = described::register(&mut registry, files)?;
+    if !quiet {
+        faults.warnings.iter().for_each(|warning| warn(warning));
+        for left_out in &faults.quarantined {
+            warn(&format!(
+                "tool {} is left out: {}",
                 left_out.name, left_out.reason
             ));
         }

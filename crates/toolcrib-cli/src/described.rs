@@ -27,14 +27,20 @@ pub(crate) struct Quarantined {
     pub(crate) reason: String,
 }
 
+/// What is wrong with files whose other tools are registered.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    pub(crate) quarantined: Vec<Quarantined>,
+    /// Of a file as a whole, a sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
 /// Registers the tools of these files. One that cannot be offered is left out with
 /// its reason and costs the others nothing.
-pub(crate) fn register(
-    registry: &mut Registry,
-    files: &[PathBuf],
-) -> Result<Vec<Quarantined>, CliError> {
+pub(crate) fn register(registry: &mut Registry, files: &[PathBuf]) -> Result<Faults, CliError> {
+    let files = load_tools(files).map_err(CliError::failed)?;
     let mut quarantined = Vec::new();
-    for entry in load_tools(files).map_err(CliError::failed)? {
+    for entry in files.tools {
         let name = entry.name.clone();
         let added = spec(&entry).and_then(|spec| {
             let tool = Described {
@@ -49,7 +55,10 @@ pub(crate) fn register(
             quarantined.push(Quarantined { name, reason });
         }
     }
-    Ok(quarantined)
+    Ok(Faults {
+        quarantined,
+        warnings: files.warnings,
+    })
 }
 
 /// Names that the loop answers itself: a described tool that takes one would switch the
@@ -68,8 +77,8 @@ fn spec(entry: &ToolEntry) -> Result<ToolSpec, String> {
         ));
     }
     let schema = match &entry.schema {
-        serde_json::Value::Null => Schema::empty(),
-        schema => Schema::parse(&schema.to_string()).map_err(|error| error.to_string())?,
+        None => Schema::empty(),
+        Some(schema) => Schema::parse_raw(schema).map_err(|error| error.to_string())?,
     };
     let source = if entry.source.is_empty() {
         "file"
@@ -82,6 +91,7 @@ fn spec(entry: &ToolEntry) -> Result<ToolSpec, String> {
         (false, false) => Effect::Write,
     };
     let spec = ToolSpec::new(name, entry.description.as_str(), schema)
+        .original(&entry.name)
         .source(SourceId::new(source))
         .exposure(Exposure::Deferred)
         .effect(effect);

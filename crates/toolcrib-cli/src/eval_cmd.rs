@@ -10,7 +10,7 @@ use toolcrib_eval::{
 use crate::args::{EvalArgs, EvalCommand, EvalSearchArgs};
 use crate::config::Places;
 use crate::exit::{CliError, Status};
-use crate::terminal::print;
+use crate::terminal::{print, warn};
 
 /// Runs one evaluation and prints it.
 pub(crate) fn run(args: &EvalArgs) -> Result<Status, CliError> {
@@ -25,7 +25,9 @@ fn search(args: &EvalSearchArgs) -> Result<Status, CliError> {
     for name in &args.ranker {
         rankers.extend(RankerKind::parse(name).map_err(CliError::usage)?);
     }
-    let tools = load_tools(&args.tools).map_err(CliError::failed)?;
+    let files = load_tools(&args.tools).map_err(CliError::failed)?;
+    files.warnings.iter().for_each(|warning| warn(warning));
+    let tools = files.tools;
     let queries = load_queries(&args.queries, &tools).map_err(CliError::failed)?;
     let mut negatives = Vec::new();
     for path in &args.negatives {

@@ -35,6 +35,11 @@ pub(crate) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
+/// Says on standard error what a person should know of text from elsewhere.
+pub(crate) fn warn(text: &str) {
+    say(&format!("toolcrib: {}", harmless_line(text, 400)));
+}
+
 /// Prints one line to standard error; trouble there has nowhere to go.
 pub(crate) fn say(line: &str) {
     let mut err = std::io::stderr().lock();

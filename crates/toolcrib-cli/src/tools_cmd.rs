@@ -13,15 +13,19 @@ use toolcrib_surface::{
 
 use crate::args::ToolsArgs;
 use crate::config::Places;
-use crate::described::{self, Quarantined};
+use crate::described::{self, Faults, Quarantined};
 use crate::exit::{CliError, Status};
 use crate::model;
-use crate::terminal::{harmless_line, print};
+use crate::terminal::{harmless_line, print, warn};
 
 /// Reports on the tools of these files, or searches them.
 pub(crate) fn run(args: &ToolsArgs) -> Result<Status, CliError> {
     let mut registry = Registry::new();
-    let quarantined = described::register(&mut registry, &args.tools)?;
+    let Faults {
+        quarantined,
+        warnings,
+    } = described::register(&mut registry, &args.tools)?;
+    warnings.iter().for_each(|warning| warn(warning));
     let registry = Arc::new(registry);
     if let Some(query) = &args.search {
         return search(&registry, query, args);
@@ -128,8 +132,23 @@ fn count(spec: &ToolSpec, dialect: ToolDialect) -> usize {
         json!(spec.description),
         spec.fitted(dialect).wire(),
     );
-    let tokens: Vec<u32> = tiktoken_rs::o200k_base_singleton().encode_ordinary_as(&definition);
-    tokens.len()
+    let pieces = pieces(&definition);
+    let count =
+        |piece| -> Vec<u32> { tiktoken_rs::o200k_base_singleton().encode_ordinary_as(piece) };
+    pieces.map(|piece| count(piece).len()).sum()
+}
+
+/// A text in pieces whose tokens are counted apart, one for nearly all. A run of a
+/// million letters is one word, and a word costs more than its length.
+#[cfg(feature = "o200k")]
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    const PIECE: usize = 64 * 1024;
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));
+        rest = more;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 #[cfg(not(feature = "o200k"))]
@@ -152,19 +171,28 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, 
         },
     );
     let line = |doc: usize| {
-        let spec = registry.get(&docs[doc].name).map(|tool| tool.spec());
-        let description = spec.map_or("", |spec| &*spec.description);
-        let first = description.lines().next().unwrap_or("");
-        format!("{}  {}", docs[doc].name, harmless_line(first, 100))
+        let ToolDoc {
+            name,
+            original,
+            description,
+            ..
+        } = &docs[doc];
+        let first = harmless_line(description.lines().next().unwrap_or(""), 100);
+        match original.is_empty() {
+            true => format!("{name}  {first}"),
+            false => format!("{name} ({})  {first}", harmless_line(original, 80)),
+        }
+    };
+    let names = |places: &[usize]| -> Vec<String> {
+        let names = places.iter().map(|&doc| docs[doc].name.to_string());
+        names.collect()
     };
     if args.json {
-        let names = |places: &[usize]| -> Vec<String> {
-            places
-                .iter()
-                .map(|&doc| docs[doc].name.to_string())
-                .collect()
-        };
         let hits: Vec<usize> = found.hits.iter().map(|hit| hit.doc).collect();
+        let unknown = found.unknown.iter();
+        let unknown: Vec<_> = unknown
+            .map(|unknown| json!({ "name": unknown.name, "near": names(&unknown.near) }))
+            .collect();
         print(&format!(
             "{}\n",
             json!({
@@ -172,18 +200,32 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, 
                 "found": names(&hits),
                 "nothing_fits": found.nothing_fits,
                 "nearest": names(&found.nearest),
+                "unknown": unknown,
             })
         ));
-    } else if found.hits.is_empty() {
-        let mut text = String::from("Nothing fits. The nearest are:\n");
-        found
-            .nearest
-            .iter()
-            .for_each(|&doc| text.push_str(&format!("  {}\n", line(doc))));
-        print(&text);
     } else {
-        let lines: Vec<String> = found.hits.iter().map(|hit| line(hit.doc) + "\n").collect();
-        print(&lines.concat());
+        let mut text = String::new();
+        for hit in &found.hits {
+            let _ = writeln!(text, "{}", line(hit.doc));
+        }
+        if found.hits.is_empty() && found.nearest.is_empty() {
+            text.push_str("Nothing fits.\n");
+        } else if found.hits.is_empty() {
+            text.push_str("Nothing fits. The nearest are:\n");
+        }
+        for &doc in &found.nearest {
+            let _ = writeln!(text, "  {}", line(doc));
+        }
+        for unknown in &found.unknown {
+            let near = names(&unknown.near).join(", ");
+            let near = match near.is_empty() {
+                true => String::new(),
+                false => format!("; near it: {near}"),
+            };
+            let name = harmless_line(&unknown.name, 80);
+            let _ = writeln!(text, "There is no tool {name}{near}.");
+        }
+        print(&text);
     }
     Ok(if found.hits.is_empty() {
         Status::Failure
@@ -300,4 +342,19 @@ fn as_text(
         let _ = writeln!(text, "left out: {name}: {}", harmless_line(&q.reason, 300));
     }
     text
+}
+
+#[cfg(all(test, feature = "o200k"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_counted_whole_unless_it_is_huge() {
+        let small = "Reads a file. ".repeat(4_000);
+        assert_eq!(pieces(&small).collect::<Vec<_>>(), [&*small]);
+        assert_eq!(pieces("").count(), 0);
+        let huge = "xж天".repeat(50_000);
+        assert!(pieces(&huge).all(|piece| piece.len() <= 64 * 1024));
+        assert_eq!(pieces(&huge).collect::<String>(), huge);
+    }
 }

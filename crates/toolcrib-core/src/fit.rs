@@ -16,6 +16,7 @@ mod mend;
 mod merge;
 mod open_api;
 mod refs;
+mod regex;
 mod restore;
 mod walk;
 

@@ -6,6 +6,8 @@
 //! refuse it otherwise, and a root that may be an object or something else is one,
 //! since arguments always are.
 
+mod look;
+
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
@@ -39,6 +41,12 @@ pub enum SchemaError {
     /// objects: no call could ever be right.
     #[error("the schema's root accepts no object, and arguments are always one")]
     NoObject,
+    /// Nested so deep that what reads it next would give up.
+    #[error(
+        "the schema is nested {0} levels deep, and at most {max} are taken; make it flatter",
+        max = Schema::DEEPEST
+    )]
+    TooDeep(usize),
 }
 
 const EMPTY: &str = r#"{"type":"object","properties":{}}"#;
@@ -47,6 +55,10 @@ const EMPTY: &str = r#"{"type":"object","properties":{}}"#;
 const ROOT_ALTERNATIVES: [&str; 6] = ["$ref", "anyOf", "oneOf", "allOf", "if", "patternProperties"];
 
 impl Schema {
+    /// Objects and arrays within one another; JSON readers end at 128, and a schema lies
+    /// in others' texts.
+    pub const DEEPEST: usize = 120;
+
     /// The schema of a tool without arguments.
     pub fn empty() -> Schema {
         Schema {
@@ -58,9 +70,29 @@ impl Schema {
     /// Accepts an input schema, keeping its bytes.
     ///
     /// # Errors
-    /// [`SchemaError`] when the text is not a JSON object or says that the root is
-    /// something else than an object.
+    /// [`SchemaError`] when the text is not a JSON object, says that the root is
+    /// something else than an object, or is nested too deep.
     pub fn parse(text: &str) -> Result<Schema, SchemaError> {
+        Schema::parse_raw(serde_json::from_str(text)?)
+    }
+
+    /// The same of a text that is known to be JSON.
+    ///
+    /// # Errors
+    /// As [`Schema::parse`].
+    pub fn parse_raw(raw: &RawValue) -> Result<Schema, SchemaError> {
+        let text = raw.get();
+        let look = look::look(text, &ROOT_ALTERNATIVES);
+        if look.depth > Schema::DEEPEST {
+            return Err(SchemaError::TooDeep(look.depth));
+        }
+        if look.plain {
+            let received: Arc<str> = text.into();
+            return Ok(Schema {
+                wire: received.clone(),
+                received,
+            });
+        }
         let mut value: Value = serde_json::from_str(text)?;
         let Some(object) = value.as_object_mut() else {
             return Err(SchemaError::NotAnObject(kind(&value)));
@@ -81,7 +113,7 @@ impl Schema {
         if alternatives && !admits_object(&value, &value, &Cell::new(LOOKS)) {
             return Err(SchemaError::NoObject);
         }
-        let received: Arc<str> = text.trim().into();
+        let received: Arc<str> = text.into();
         if described || alternatives {
             return Ok(Schema {
                 wire: match mended {
@@ -230,7 +262,7 @@ impl Serialize for Schema {
 impl<'de> Deserialize<'de> for Schema {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Schema::parse(raw.get()).map_err(D::Error::custom)
+        Schema::parse_raw(&raw).map_err(D::Error::custom)
     }
 }
 
@@ -333,6 +365,21 @@ mod tests {
             Schema::parse(r#"{"type":["string","null"]}"#),
             Err(SchemaError::RootType(_))
         ));
+    }
+
+    #[test]
+    fn a_schema_nested_beyond_reason_is_refused_by_its_depth() {
+        let nested = |levels: usize| {
+            let inner = r#"{"type":"object","properties":{"a":"#.repeat(levels);
+            Schema::parse(&format!("{inner}{{}}{}", "}}".repeat(levels)))
+        };
+        assert!(nested(59).is_ok());
+        assert!(matches!(nested(64), Err(SchemaError::TooDeep(129))));
+        assert!(matches!(
+            nested(100_000),
+            Err(SchemaError::TooDeep(200_001))
+        ));
+        insta::assert_snapshot!(nested(60).unwrap_err(), @"the schema is nested 121 levels deep, and at most 120 are taken; make it flatter");
     }
 
     #[test]

@@ -87,6 +87,9 @@ impl fmt::Display for SourceId {
 pub struct ToolSpec {
     /// Unique within a registry.
     pub name: ToolName,
+    /// What its source calls it, where that is no [`ToolName`] and [`ToolSpec::name`] only
+    /// stands for it.
+    pub original: Option<Str>,
     /// For people.
     pub title: Option<Str>,
     /// What the model reads about it.
@@ -124,6 +127,7 @@ impl ToolSpec {
     pub fn new(name: ToolName, description: impl Into<Str>, input_schema: Schema) -> ToolSpec {
         ToolSpec {
             name,
+            original: None,
             title: None,
             description: description.into(),
             input_schema,
@@ -164,6 +168,12 @@ impl ToolSpec {
     /// The same spec from another source.
     pub fn source(mut self, source: SourceId) -> ToolSpec {
         self.source = source;
+        self
+    }
+
+    /// The same spec of a tool that its source calls so; nothing where that is its name.
+    pub fn original(mut self, name: &str) -> ToolSpec {
+        self.original = (name != self.name.as_str()).then(|| name.into());
         self
     }
 

@@ -240,14 +240,19 @@ impl Dispatcher {
     }
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
-        let Some(tool) = self.inner.registry.get(name) else {
+        let registry = &self.inner.registry;
+        // What its source calls a tool comes to the name that stands for it here, and
+        // nothing else does.
+        let own = || registry.get(ToolName::from_foreign(name).as_str());
+        let Some(tool) = registry.get(name).or_else(own) else {
             return Err(self.unknown(name));
         };
+        let asked = name;
         let name = &tool.spec().name;
         let why = match self.inner.visibility.check(tool.spec()) {
             Ok(()) => return Ok(tool),
             // A model must not learn that it exists.
-            Err(Hidden::ByExposure) => return Err(self.unknown(name.as_str())),
+            Err(Hidden::ByExposure) => return Err(self.unknown(asked)),
             Err(Hidden::ByFilter) => "filtered out for this run",
             Err(Hidden::ByMode) => "not permitted in this mode, where nothing may be changed",
             Err(_) => "denied",

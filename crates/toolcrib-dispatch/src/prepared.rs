@@ -136,7 +136,7 @@ impl Prepared {
     /// A call whose arguments were read, as `written` in the call itself.
     pub(crate) fn ready(
         call: &ToolCall,
-        repairs: Vec<Repair>,
+        mut repairs: Vec<Repair>,
         permission: Permission,
         written: &Arguments,
         ready: Ready,
@@ -150,7 +150,7 @@ impl Prepared {
             )),
         };
         Prepared {
-            call: settled(call, call.name.clone(), written),
+            call: settled(call, safe_name(&call.name, &mut repairs), written),
             repairs,
             verdict,
             spec: Some(ready.tool.spec().clone()),

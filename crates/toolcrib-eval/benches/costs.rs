@@ -139,8 +139,8 @@ impl Desk {
         let loader = ToolSearch::new(shelf.clone());
         registry.insert(Arc::new(loader)).unwrap();
         for tool in tools {
-            let schema =
-                Schema::parse(&tool.schema.to_string()).unwrap_or_else(|_| Schema::empty());
+            let schema = tool.schema.as_deref().map(Schema::parse_raw);
+            let schema = schema.and_then(Result::ok).unwrap_or_else(Schema::empty);
             let name = ToolName::from_foreign(&tool.name);
             let fake = FakeTool::echo("x").with_spec(|_| {
                 ToolSpec::new(name, &*tool.description, schema)
@@ -209,14 +209,14 @@ fn read(dir: &Path) -> Vec<Collection> {
     paths.sort();
     let mut all_queries = Vec::new();
     for path in paths {
-        let Ok(tools) = load_tools(&[path.join("tools.jsonl")]) else {
+        let Ok(files) = load_tools(&[path.join("tools.jsonl")]) else {
             continue;
         };
         let queries = queries(&path.join("queries.jsonl"));
         all_queries.extend(every(&queries, 60));
         collections.push(Collection {
             name: path.file_name().unwrap().to_string_lossy().into_owned(),
-            tools,
+            tools: files.tools,
             queries: every(&queries, QUERIES),
         });
     }
@@ -310,7 +310,7 @@ fn made_up() -> Collection {
             ),
             source,
             source_description: String::new(),
-            schema,
+            schema: serde_json::value::to_raw_value(&schema).ok(),
             command: None,
             read_only: true,
             destructive: false,

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if rankers.is_empty() {
         rankers.push(RankerKind::Toolcrib);
     }
-    let tools = load_tools(&tools)?;
+    let tools = load_tools(&tools)?.tools;
     let queries = load_queries(&queries.ok_or("--queries is missing")?, &tools)?;
     let mut refusable = Vec::new();
     for path in &negatives {

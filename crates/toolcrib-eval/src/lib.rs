@@ -13,9 +13,10 @@ mod places;
 mod ranker;
 mod report;
 mod search;
+mod tool_file;
 
 pub use error::EvalError;
-pub use load::{Query, ToolEntry, load_negatives, load_queries, load_tools};
+pub use load::{Query, ToolEntry, ToolFiles, load_negatives, load_queries, load_tools};
 pub use metrics::{Scores, score};
 pub use places::{Place, Question, load_questions};
 pub use ranker::{Answer, Ranker, RankerKind};

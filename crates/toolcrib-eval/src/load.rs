@@ -1,20 +1,20 @@
 //! Tools and queries from files.
 //!
-//! Tools come as JSON lines or as the answer of a server's `tools/list`, bare or
-//! in its JSON-RPC envelope. Nothing is skipped in silence: a line that cannot
-//! be used is an error that names it.
+//! Nothing is skipped in silence: a line that cannot be used is an error that names it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use toolcrib_surface::ToolDoc;
 
 use crate::EvalError;
+use crate::tool_file::tool_file;
 
 /// One tool as described in a file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ToolEntry {
     /// Unique over all files read together.
     pub name: String,
@@ -26,8 +26,8 @@ pub struct ToolEntry {
     pub source: String,
     /// What its source as a whole does; may be empty.
     pub source_description: String,
-    /// The JSON Schema of its arguments, or null.
-    pub schema: Value,
+    /// The JSON Schema of its arguments as written, if there is one.
+    pub schema: Option<Box<RawValue>>,
     /// The program that runs it and its arguments, if one is named.
     pub command: Option<Vec<String>>,
     /// Its source says that it changes nothing.
@@ -39,10 +39,12 @@ pub struct ToolEntry {
 impl ToolEntry {
     /// What the index reads of it.
     pub fn doc(&self) -> ToolDoc {
+        let schema = self.schema.as_deref().map(RawValue::get);
+        let schema = schema.and_then(|text| serde_json::from_str(text).ok());
         let mut doc = ToolDoc::new(&*self.name, &*self.description)
             .title(&*self.title)
             .source(&*self.source)
-            .schema(&self.schema);
+            .schema(&schema.unwrap_or(Value::Null));
         doc.source_description = (&*self.source_description).into();
         doc
     }
@@ -62,28 +64,6 @@ pub struct Query {
 }
 
 #[derive(Deserialize)]
-struct RawTool {
-    name: String,
-    title: Option<String>,
-    description: Option<String>,
-    #[serde(alias = "source")]
-    server: Option<String>,
-    server_description: Option<String>,
-    #[serde(alias = "inputSchema", alias = "input_schema")]
-    parameters: Option<Value>,
-    command: Option<Vec<String>>,
-    #[serde(default)]
-    annotations: Annotations,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Annotations {
-    read_only_hint: Option<bool>,
-    destructive_hint: Option<bool>,
-}
-
-#[derive(Deserialize)]
 struct RawQuery {
     id: String,
     query: String,
@@ -95,9 +75,14 @@ struct RawQuery {
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, EvalError> {
-    std::fs::read_to_string(path).map_err(|source| EvalError::Read {
+    let bytes = std::fs::read(path).map_err(|source| EvalError::Read {
         path: path.to_owned(),
         source,
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+        bad(path, line, "not UTF-8; save the file in that encoding")
     })
 }
 
@@ -128,82 +113,63 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.is_empty())
 }
 
-/// All tools of `paths`, in file order.
+/// Tools of several files.
+#[derive(Debug, Default)]
+pub struct ToolFiles {
+    /// All of them, in file order.
+    pub tools: Vec<ToolEntry>,
+    /// What is wrong with files that can be used all the same, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// All tools of `paths`: a tool a line, or the answers of servers' `tools/list`, bare or
+/// in their JSON-RPC envelopes, pages one after another or in an array.
 ///
 /// # Errors
-/// A file that cannot be read or is empty, a malformed line, a name given twice.
-pub fn load_tools<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<ToolEntry>, EvalError> {
-    let mut tools = Vec::new();
-    let mut seen: HashMap<String, String> = HashMap::new();
+/// A file that cannot be read or is empty, a malformed line, a server's error in place of
+/// its tools, a name given twice.
+pub fn load_tools<P: AsRef<Path>>(paths: &[P]) -> Result<ToolFiles, EvalError> {
+    let mut all = ToolFiles::default();
+    let mut seen: HashMap<String, (&Path, usize)> = HashMap::new();
     for path in paths {
         let path = path.as_ref();
-        let before = tools.len();
-        for (line, tool) in raw_tools(path)? {
-            let place = format!("{}:{line}", path.display());
-            if tool.name.trim().is_empty() {
-                return Err(bad(path, line, "a tool's \"name\" must not be empty"));
-            }
-            if let Some(first) = seen.insert(tool.name.clone(), place) {
-                let problem = format!("tool {:?} was already given at {first}", tool.name);
-                return Err(bad(path, line, problem));
-            }
-            tools.push(ToolEntry {
-                name: tool.name,
-                title: tool.title.unwrap_or_default(),
-                description: tool.description.unwrap_or_default(),
-                source: tool.server.unwrap_or_default(),
-                source_description: tool.server_description.unwrap_or_default(),
-                schema: tool.parameters.unwrap_or(Value::Null),
-                command: tool.command,
-                read_only: tool.annotations.read_only_hint == Some(true),
-                destructive: tool.annotations.destructive_hint == Some(true),
-            });
-        }
-        if tools.len() == before {
+        let file = tool_file(path)?;
+        if file.tools.is_empty() {
             return Err(EvalError::Empty {
                 path: path.to_owned(),
                 what: "tools",
             });
         }
-    }
-    Ok(tools)
-}
-
-fn raw_tools(path: &Path) -> Result<Vec<(usize, RawTool)>, EvalError> {
-    let text = read(path)?;
-    let mut tools = Vec::new();
-    if let Some(list) = serde_json::from_str(&text).ok().and_then(listed) {
-        let stem = path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned());
-        for (at, value) in list.into_iter().enumerate() {
-            let mut tool: RawTool = serde_json::from_value(value)
-                .map_err(|e| bad(path, 1, format!("tool {} of the list: {e}", at + 1)))?;
-            tool.server = tool.server.or_else(|| stem.clone());
-            tools.push((1, tool));
+        if let Some(cursor) = file.cursor {
+            let cursor: String = cursor.chars().take(80).collect();
+            all.warnings.push(format!(
+                "{}: the list of tools is not whole: its last page has the nextCursor {cursor}",
+                path.display()
+            ));
         }
-        return Ok(tools);
+        for (line, tool) in file.tools {
+            if tool.name.trim().is_empty() {
+                return Err(bad(path, line, "a tool's \"name\" must not be empty"));
+            }
+            if let Some((first, at)) = seen.insert(tool.name.clone(), (path, line)) {
+                let first = first.display();
+                let problem = format!("tool {:?} was already given at {first}:{at}", tool.name);
+                return Err(bad(path, line, problem));
+            }
+            all.tools.push(ToolEntry {
+                name: tool.name,
+                title: tool.title.unwrap_or_default(),
+                description: tool.description.unwrap_or_default(),
+                source: tool.source.unwrap_or_default(),
+                source_description: tool.source_description.unwrap_or_default(),
+                schema: tool.schema,
+                command: tool.command,
+                read_only: tool.annotations.read_only_hint == Some(true),
+                destructive: tool.annotations.destructive_hint == Some(true),
+            });
+        }
     }
-    for (line, text) in lines(&text) {
-        let tool = object(path, line, text)?;
-        tools.push((line, tool));
-    }
-    Ok(tools)
-}
-
-/// The tools of a `tools/list` answer; `None` for anything else.
-fn listed(value: Value) -> Option<Vec<Value>> {
-    match value {
-        Value::Array(list) => Some(list),
-        Value::Object(mut map) => match map.remove("tools") {
-            Some(Value::Array(list)) => Some(list),
-            _ => map
-                .remove("result")
-                .filter(Value::is_object)
-                .and_then(listed),
-        },
-        _ => None,
-    }
+    Ok(all)
 }
 
 fn raw_queries(path: &Path) -> Result<Vec<(usize, RawQuery)>, EvalError> {

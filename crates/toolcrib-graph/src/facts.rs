@@ -18,6 +18,9 @@ pub(crate) use builder::{Builder, NewDef, one_line, span};
 pub(crate) use routes::{BLANK, Blank, Doubt, Joins, Mount, RouteFact, Router, filled, joined};
 pub(crate) use term::{ListRange, Term, TermId, WHOLE};
 
+/// The end of what an inner function binds: it may run at any time.
+pub(crate) const ANY_TIME: u32 = 0;
+
 /// Index into [`FileFacts::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Sym(pub(crate) u32);
@@ -225,7 +228,7 @@ pub(crate) struct Local {
     pub(crate) name: Sym,
     /// Visible from this byte.
     pub(crate) at: u32,
-    /// Certain until this byte: the end of its block.
+    /// Certain until this byte: the end of its block; or [`ANY_TIME`].
     pub(crate) until: u32,
     /// Its value.
     pub(crate) value: TermId,

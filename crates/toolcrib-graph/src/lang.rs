@@ -27,7 +27,7 @@ mod walk;
 use tree_sitter::Node;
 
 use crate::facts::Builder;
-use crate::language::language_name;
+use crate::language::language_of_file;
 use crate::link::{Library, Placement};
 use crate::model::{Language, NodeKind, SymbolTier};
 use crate::scan::SourceFile;
@@ -91,6 +91,11 @@ pub(crate) trait LanguageRules: Send + Sync {
 
     /// A type implements an interface by having its methods.
     fn structural(&self) -> bool {
+        false
+    }
+
+    /// A variable without a declared type can be given values of any type.
+    fn loose_values(&self) -> bool {
         false
     }
 
@@ -169,9 +174,9 @@ pub(crate) static OUTLINES: [&outline::Outline; 8] = [
     &swift::SWIFT,
 ];
 
-/// Index into [`RULES`] of the language of a path.
-pub(crate) fn rules_for(path: &str) -> Option<usize> {
-    let name = language_name(path)?;
+/// Index into [`RULES`] of the language of a file.
+fn rules_for(file: &SourceFile) -> Option<usize> {
+    let name = language_of_file(file)?;
     RULES.iter().position(|rules| rules.name() == name)
 }
 
@@ -188,20 +193,20 @@ pub(crate) fn rules_of_tree(files: &[SourceFile]) -> Vec<Option<usize>> {
             if is_shared && (all_cpp || cpp::is_cpp_header(&file.text)) {
                 return cpp;
             }
-            rules_for(&file.path)
+            rules_for(file)
         })
         .collect()
 }
 
-/// The label and tier of a path, with the rules that read it.
-pub(crate) fn language_of(path: &str, rules: Option<usize>) -> Option<Language> {
+/// The label and tier of a file, with the rules that read it.
+pub(crate) fn language_of(file: &SourceFile, rules: Option<usize>) -> Option<Language> {
     match rules {
         Some(i) => Some(Language {
             name: RULES[i].name(),
             tier: RULES[i].tier(),
         }),
         None => Some(Language {
-            name: language_name(path)?,
+            name: language_of_file(file)?,
             tier: SymbolTier::Text,
         }),
     }

@@ -1,8 +1,10 @@
-//! What a file's name says about its language.
+//! What a file's name, or a script's first line, says about its language.
 //!
 //! A table of labels, nothing else: the rules of the languages that the graph
 //! understands are in `lang`, and a language without rules is listed and
 //! readable under its label.
+
+use crate::scan::SourceFile;
 
 /// The name of the language of a file, by its last path part.
 pub(crate) fn language_name(path: &str) -> Option<&'static str> {
@@ -23,6 +25,71 @@ pub(crate) fn language_name(path: &str) -> Option<&'static str> {
         .ok()
         .map(|i| EXTENSIONS[i].1)
 }
+
+/// The name of the language of a file, by its name or else its first line.
+pub(crate) fn language_of_file(file: &SourceFile) -> Option<&'static str> {
+    language_name(&file.path).or_else(|| script_language(&file.text))
+}
+
+/// The name of the language of a script that only its first line tells, by the
+/// interpreter that it names.
+fn script_language(text: &str) -> Option<&'static str> {
+    let line = text.lines().next()?.strip_prefix("#!")?;
+    let program = |word: &'_ str| word.rsplit('/').next().unwrap_or(word).to_string();
+    let mut words = line.split_whitespace();
+    let mut name = program(words.next()?);
+    if name == "env" {
+        // Its options and what it sets come before the interpreter.
+        name = program(words.find(|word| !word.starts_with('-') && !word.contains('='))?);
+    }
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    INTERPRETERS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, language)| *language)
+}
+
+const INTERPRETERS: &[(&str, &str)] = &[
+    ("ash", "Shell"),
+    ("bash", "Shell"),
+    ("bats", "Shell"),
+    ("bun", "TypeScript"),
+    ("dash", "Shell"),
+    ("deno", "TypeScript"),
+    ("elixir", "Elixir"),
+    ("escript", "Erlang"),
+    ("fish", "Fish"),
+    ("groovy", "Groovy"),
+    ("ipython", "Python"),
+    ("jruby", "Ruby"),
+    ("julia", "Julia"),
+    ("just", "Just"),
+    ("kotlin", "Kotlin"),
+    ("ksh", "Shell"),
+    ("lua", "Lua"),
+    ("luajit", "Lua"),
+    ("make", "Makefile"),
+    ("node", "JavaScript"),
+    ("nodejs", "JavaScript"),
+    ("osascript", "AppleScript"),
+    ("perl", "Perl"),
+    ("php", "PHP"),
+    ("pwsh", "PowerShell"),
+    ("pypy", "Python"),
+    ("python", "Python"),
+    ("pythonw", "Python"),
+    ("Rscript", "R"),
+    ("ruby", "Ruby"),
+    ("runhaskell", "Haskell"),
+    ("scala", "Scala"),
+    ("sh", "Shell"),
+    ("swift", "Swift"),
+    ("tclsh", "Tcl"),
+    ("ts-node", "TypeScript"),
+    ("tsx", "TypeScript"),
+    ("zsh", "Shell"),
+];
 
 const NAMES: &[(&str, &str)] = &[
     ("BUILD", "Starlark"),
@@ -176,6 +243,29 @@ mod tests {
                 language_name(&format!("dir/name.{extension}")),
                 Some(*language)
             );
+        }
+    }
+
+    #[test]
+    fn a_script_is_of_the_language_of_the_interpreter_it_names() {
+        for (text, expected) in [
+            ("#!/usr/bin/env python3\nx = 1\n", Some("Python")),
+            ("#!/usr/bin/python3.12 -u\n", Some("Python")),
+            ("#! /bin/sh\n", Some("Shell")),
+            ("#!/usr/bin/env -S LC_ALL=C ruby -w\r\n", Some("Ruby")),
+            (
+                "#!/usr/bin/env -S deno run --allow-net\n",
+                Some("TypeScript"),
+            ),
+            ("#!/usr/bin/lua5.4\n", Some("Lua")),
+            ("#!/usr/bin/perl\n", Some("Perl")),
+            ("#!/opt/own/tool\n", None),
+            ("#!\n", None),
+            ("#!/usr/bin/env\n", None),
+            ("# !/bin/sh\n", None),
+            ("", None),
+        ] {
+            assert_eq!(script_language(text), expected, "{text}");
         }
     }
 

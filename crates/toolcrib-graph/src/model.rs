@@ -331,7 +331,8 @@ pub enum SiteState {
         /// The proof.
         origin: Origin,
     },
-    /// Declared facts leave several definitions.
+    /// Declared facts leave several definitions, or one beside something that no
+    /// definition is known of: a variable that is given other values too.
     Ambiguous {
         /// All of them, in node order.
         candidates: Vec<NodeId>,

@@ -1,28 +1,27 @@
 //! Which files of a directory belong to the graph, and their text.
 //!
-//! The list follows git's own rules (tracked and not ignored, nested ignore
-//! files, negation) by way of the `ignore` crate and works without git. What is
-//! left out is counted by reason, and what could not be read is said once, so
-//! that an answer can tell what it has not seen. Links are never followed: what
-//! they lead to inside the root is listed at its own place. Parsing is not done
-//! here.
+//! The list follows git's own rules: what no ignore file names (nested ones,
+//! negation), by way of the `ignore` crate, and what git tracks all the same, by
+//! its index. It works without git. What is left out is counted by reason, and
+//! what could not be read is said once, so that an answer can tell what it has not
+//! seen. Links are never followed: what they lead to inside the root is listed at
+//! its own place. Parsing is not done here.
 
 mod classify;
 mod disk;
+mod list;
 mod report;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tracked;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::ffi::OsStr;
 use std::io;
-use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
 use rayon::prelude::*;
 
 use crate::model::Str;
@@ -84,7 +83,7 @@ pub(crate) fn scan(
     disk: &dyn Disk,
 ) -> (Vec<SourceFile>, ScanReport) {
     let mut report = ScanReport::default();
-    let paths = list(root, options, &mut report);
+    let paths = list::list(root, options, &mut report);
     let outcomes: Vec<Outcome> = paths
         .into_par_iter()
         .map(|(path, shown)| read(disk, &path, shown, options.max_file_size))
@@ -139,108 +138,6 @@ fn differ_by_case(files: &[SourceFile]) -> Vec<(Str, Str)> {
     found
 }
 
-/// Walks the tree in one thread, since a listing is cheap beside reading.
-fn list(root: &Path, options: &ScanOptions, report: &mut ScanReport) -> Vec<(PathBuf, Str)> {
-    let outputs: Vec<PathBuf> = options
-        .output_dirs
-        .iter()
-        .map(|dir| normalise(&root.join(dir)))
-        .collect();
-    let skipped: Arc<Mutex<Vec<(PathBuf, Exclusion)>>> = Arc::default();
-    let log = Arc::clone(&skipped);
-    let walk = WalkBuilder::new(root)
-        .hidden(false)
-        .ignore(false)
-        .require_git(false)
-        .follow_links(false)
-        .filter_entry(move |entry| {
-            let name = entry.file_name();
-            if entry.depth() == 0 {
-                return true;
-            }
-            if name == OsStr::new(".git") {
-                return false;
-            }
-            let named = !outputs.is_empty() && outputs.contains(&normalise(entry.path()));
-            if !named && !entry.file_type().is_some_and(|t| t.is_dir()) {
-                return true;
-            }
-            let reason = if named || entry.path().join("CACHEDIR.TAG").is_file() {
-                Exclusion::Output
-            } else if classify::is_vendored_dir(entry.path()) {
-                Exclusion::Vendored
-            } else {
-                return true;
-            };
-            if let Ok(mut log) = log.lock() {
-                log.push((entry.path().to_path_buf(), reason));
-            }
-            false
-        })
-        .build();
-    let mut paths = Vec::new();
-    for entry in walk {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                let (path, detail) = walk_error(&error);
-                let shown = relative(root, path.as_deref().unwrap_or(root));
-                report.problem(shown.0, ProblemKind::UnreadableDirectory, detail);
-                continue;
-            }
-        };
-        let Some(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_dir() {
-            continue;
-        }
-        let (shown, exact) = relative(root, entry.path());
-        if !exact {
-            report.problem(shown.clone(), ProblemKind::NonUtf8Path, String::new());
-        }
-        if kind.is_symlink() {
-            link(root, entry.path(), shown, report);
-        } else if kind.is_file() {
-            paths.push((entry.into_path(), shown));
-        } else {
-            report.exclude(shown, Exclusion::Special);
-        }
-    }
-    let skipped = skipped.lock().map(|log| log.clone()).unwrap_or_default();
-    for (path, reason) in skipped {
-        let shown = format!("{}/", relative(root, &path).0);
-        report.exclude(shown.into(), reason);
-    }
-    paths
-}
-
-/// Says why a link is not followed.
-fn link(root: &Path, path: &Path, shown: Str, report: &mut ScanReport) {
-    let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
-    let here = path
-        .parent()
-        .and_then(|parent| fs::canonicalize(parent).ok())
-        .unwrap_or_default();
-    match fs::canonicalize(path) {
-        Ok(target) if !target.starts_with(&root) => {
-            report.problem(shown, ProblemKind::LinkOutside, String::new());
-        }
-        Ok(target) if target.is_dir() && here.starts_with(&target) => {
-            report.problem(shown, ProblemKind::LinkLoop, String::new());
-        }
-        Ok(_) => report.exclude(shown, Exclusion::Link),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            report.problem(shown, ProblemKind::DanglingLink, String::new());
-        }
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            report.problem(shown, ProblemKind::UnreadableFile, error.kind().to_string());
-        }
-        // The kind for a loop of links is not stable; nothing else is left.
-        Err(_) => report.problem(shown, ProblemKind::LinkLoop, String::new()),
-    }
-}
-
 fn read(disk: &dyn Disk, path: &Path, shown: Str, max: u64) -> Outcome {
     if let Some(reason) = classify::by_name(&shown) {
         return Outcome::Excluded(shown, reason);
@@ -257,7 +154,7 @@ fn read(disk: &dyn Disk, path: &Path, shown: Str, max: u64) -> Outcome {
         }
     };
     let size = bytes.len() as u64;
-    let Some(decoded) = text::decode(bytes) else {
+    let Some(decoded) = text::decode(&shown, bytes) else {
         return Outcome::Excluded(shown, Exclusion::Binary);
     };
     if let Some(reason) = classify::by_text(&shown, &decoded.text) {
@@ -270,27 +167,6 @@ fn read(disk: &dyn Disk, path: &Path, shown: Str, max: u64) -> Outcome {
     };
     let changed = (!still).then_some(ProblemKind::ChangedWhileRead);
     Outcome::Read(file, changed.or(decoded.problem))
-}
-
-/// The path below the root with `/`, and whether it was UTF-8.
-fn relative(root: &Path, path: &Path) -> (Str, bool) {
-    let below = path.strip_prefix(root).unwrap_or(path);
-    let mut parts = OsString::new();
-    for part in below.components() {
-        let Component::Normal(part) = part else {
-            continue;
-        };
-        if !parts.is_empty() {
-            parts.push("/");
-        }
-        parts.push(part);
-    }
-    if parts.is_empty() {
-        parts.push(".");
-    }
-    let exact = parts.to_str().is_some();
-    let shown = path_text(&parts);
-    (shown.into(), exact)
 }
 
 /// A path as the graph writes it and as every lookup takes it: itself where it is
@@ -328,33 +204,4 @@ pub fn path_text(path: &OsStr) -> String {
         }
     }
     out
-}
-
-/// Removes `.` and resolves `..` by text alone.
-fn normalise(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-fn walk_error(error: &ignore::Error) -> (Option<PathBuf>, String) {
-    match error {
-        ignore::Error::WithPath { path, err } => {
-            let (inner, detail) = walk_error(err);
-            (inner.or_else(|| Some(path.clone())), detail)
-        }
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            walk_error(err)
-        }
-        ignore::Error::Io(error) => (None, error.kind().to_string()),
-        other => (None, other.to_string()),
-    }
 }

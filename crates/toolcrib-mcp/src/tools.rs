@@ -78,7 +78,8 @@ impl FleetTool {
             exported_name(server, &tool.name),
             tool.description.clone(),
             tool.input_schema.clone(),
-        );
+        )
+        .original(&format!("{server}__{}", tool.name));
         spec.title.clone_from(&tool.title);
         spec.output_schema.clone_from(&tool.output_schema);
         spec.effect = tool.annotations.effect();

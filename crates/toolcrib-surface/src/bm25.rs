@@ -6,7 +6,6 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::doc::without_hash;
 use crate::stem::stem;
 use crate::tokenize::{Piece, function_word, words};
 use crate::{ToolDoc, Weights};
@@ -55,7 +54,7 @@ impl Words {
         for doc in docs {
             let caps = [64, 64, weights.cap[0], weights.cap[1]];
             let texts = [
-                without_hash(doc.local_name()),
+                doc.spoken_name(),
                 &doc.title,
                 &doc.description,
                 &doc.arguments,

@@ -64,7 +64,9 @@ impl CallTool {
 }
 
 fn find(inventory: &Inventory, name: &str) -> Result<Arc<dyn Tool>, ToolError> {
-    if let Some(at) = inventory.find(name) {
+    // What its source calls it comes to the same name.
+    let own = || inventory.find(ToolName::from_foreign(name).as_str());
+    if let Some(at) = inventory.find(name).or_else(own) {
         return Ok(inventory.entries[at].tool.clone());
     }
     if name == crate::TOOL_SEARCH || name == CALL_TOOL {

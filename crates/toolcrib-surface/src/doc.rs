@@ -10,6 +10,8 @@ use crate::schema_text::schema_text;
 pub struct ToolDoc {
     /// The name by which the tool is called; unique within an index.
     pub name: Str,
+    /// What its source calls it, where the name only stands for that; else empty.
+    pub original: Str,
     /// A title for people; empty when there is none.
     pub title: Str,
     /// What the model reads about it.
@@ -27,6 +29,7 @@ impl ToolDoc {
     pub fn new(name: impl Into<Str>, description: impl Into<Str>) -> ToolDoc {
         ToolDoc {
             name: name.into(),
+            original: "".into(),
             title: "".into(),
             description: description.into(),
             source: "".into(),
@@ -38,6 +41,12 @@ impl ToolDoc {
     /// The same tool, from this source.
     pub fn source(mut self, source: impl Into<Str>) -> ToolDoc {
         self.source = source.into();
+        self
+    }
+
+    /// The same tool, which its source calls so.
+    pub fn original(mut self, name: impl Into<Str>) -> ToolDoc {
+        self.original = name.into();
         self
     }
 
@@ -63,6 +72,21 @@ impl ToolDoc {
     pub fn local_name(&self) -> &str {
         local_name(&self.name, &self.source)
     }
+
+    /// What its source calls it without the source's prefix; empty where that is the
+    /// name itself.
+    pub(crate) fn local_original(&self) -> &str {
+        local_name(&self.original, &self.source)
+    }
+
+    /// The words of its name: those of the source's own, where the name only stands for
+    /// it, and never a hash.
+    pub(crate) fn spoken_name(&self) -> &str {
+        match self.local_original() {
+            "" => without_hash(self.local_name()),
+            original => original,
+        }
+    }
 }
 
 /// `name` without the digits that a foreign name carries to stay unique: an
@@ -84,6 +108,7 @@ impl From<&ToolSpec> for ToolDoc {
         let schema = serde_json::from_str(spec.input_schema.received()).unwrap_or(Value::Null);
         ToolDoc {
             name: spec.name.as_str().into(),
+            original: spec.original.clone().unwrap_or_else(|| "".into()),
             title: spec.title.clone().unwrap_or_else(|| "".into()),
             description: spec.description.clone(),
             source: spec.source.0.clone(),

@@ -24,6 +24,9 @@ enum Closeness {
     Squashed,
 }
 
+/// The longest text that is looked up as a name, in bytes.
+const LONGEST: usize = 2048;
+
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// From a squashed name, with and without its source, to tools in name order.
@@ -42,6 +45,16 @@ pub(crate) fn squash(text: &str) -> String {
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .collect()
+}
+
+/// What a name is found by: [`squash`], or all of a text without letters and digits, as
+/// names from elsewhere may be.
+fn key(text: &str) -> String {
+    let squashed = squash(text);
+    match squashed.is_empty() && !text.is_ascii() {
+        true => without_mcp(text.trim()).to_owned(),
+        false => squashed,
+    }
 }
 
 /// `text` in lower case with each run of separators as one `_`, none at the ends.
@@ -78,13 +91,11 @@ impl Names {
             let plain = squash(without_hash(doc.local_name()));
             let plain_full = squash(without_hash(without_mcp(&doc.name)));
             for key in [full, local, qualified, plain, plain_full] {
-                if key.is_empty() {
-                    continue;
-                }
-                let list = names.squashed.entry(key.into()).or_default();
-                if list.last() != Some(&at) {
-                    list.push(at);
-                }
+                names.add(key, at);
+            }
+            if !doc.original.is_empty() {
+                names.add(key(without_mcp(&doc.original)), at);
+                names.add(key(doc.local_original()), at);
             }
         }
         for (number, source) in sources.iter().enumerate() {
@@ -94,6 +105,16 @@ impl Names {
             }
         }
         names
+    }
+
+    fn add(&mut self, key: String, at: u32) {
+        if key.is_empty() {
+            return;
+        }
+        let list = self.squashed.entry(key.into()).or_default();
+        if list.last() != Some(&at) {
+            list.push(at);
+        }
     }
 
     /// Heap bytes, roughly.
@@ -109,10 +130,10 @@ impl Names {
     /// Tools called `text`, closest first, then by name.
     pub(crate) fn find(&self, text: &str, docs: &[ToolDoc]) -> Vec<u32> {
         let text = without_mcp(text.trim());
-        if text.len() > 512 {
+        if text.len() > LONGEST {
             return Vec::new();
         }
-        let Some(list) = self.squashed.get(squash(text).as_str()) else {
+        let Some(list) = self.squashed.get(key(text).as_str()) else {
             return Vec::new();
         };
         let folded = fold(text);
@@ -122,13 +143,17 @@ impl Names {
                 let doc = &docs[at as usize];
                 let name = without_mcp(&doc.name);
                 let local = doc.local_name();
-                let closeness = if name == text {
+                let (original, own) = (without_mcp(&doc.original), doc.local_original());
+                let closeness = if name == text || original == text {
                     Closeness::Exact
-                } else if local == text {
+                } else if local == text || own == text {
                     Closeness::ExactLocal
-                } else if fold(name) == folded {
+                } else if fold(name) == folded || fold(original) == folded {
                     Closeness::Folded
-                } else if fold(local) == folded || fold(without_hash(local)) == folded {
+                } else if [local, without_hash(local), own]
+                    .map(fold)
+                    .contains(&folded)
+                {
                     Closeness::FoldedLocal
                 } else {
                     Closeness::Squashed
@@ -168,6 +193,38 @@ mod tests {
             .into_iter()
             .map(|at| all[at as usize].0)
             .collect()
+    }
+
+    #[test]
+    fn what_a_source_calls_its_tool_is_a_name_of_it_exactly_first() {
+        let long = "ж".repeat(300);
+        let all = [
+            ("a__get_x", "a", ""),
+            ("b__get_x_d1c2a3b4", "b", "b__get.x"),
+            ("_4074bc02", "", "погода"),
+            ("_c1a2b3d4", "", "☂"),
+            ("_long_00aa11bb", "", long.as_str()),
+        ];
+        let docs: Vec<_> = all
+            .iter()
+            .map(|(name, source, original)| {
+                ToolDoc::new(*name, "").source(*source).original(*original)
+            })
+            .collect();
+        let names = Names::build(&docs, &[0, 1, 2, 3, 4], &["", "a", "b"]);
+        for (text, found) in [
+            ("get.x", &[1, 0][..]),
+            ("get_x", &[0, 1]),
+            ("b__get.x", &[1]),
+            ("mcp__b__get.x", &[1]),
+            ("b__get_x_d1c2a3b4", &[1]),
+            ("ПОГОДА", &[2]),
+            ("☂", &[3]),
+            ("☀", &[]),
+            (&long, &[4]),
+        ] {
+            assert_eq!(names.find(text, &docs), found, "{text}");
+        }
     }
 
     #[test]

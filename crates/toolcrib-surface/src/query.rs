@@ -6,7 +6,6 @@
 
 use std::cell::OnceCell;
 
-use crate::doc::without_hash;
 use crate::names::Names;
 use crate::tokenize::{Piece, function_word, talk_word, words};
 use crate::{ToolDoc, bm25::Words};
@@ -116,6 +115,10 @@ impl Query {
     }
 
     fn select_names(&mut self, list: &str, names: &Names, docs: &[ToolDoc]) {
+        // A name from elsewhere may hold what separates names.
+        if self.select_name(list.trim(), names, docs) {
+            return;
+        }
         let items = list.split([',', ';', '\n']).map(clean);
         for item in items.filter(|item| !item.is_empty()).take(MAX_NAMES) {
             if self.select_name(item, names, docs) {
@@ -238,13 +241,10 @@ fn compound(item: &str, found: &[u32], docs: &[ToolDoc]) -> bool {
     }
     found.first().is_some_and(|&at| {
         let mut parts = 0;
-        words(
-            without_hash(docs[at as usize].local_name()),
-            |_, piece| match piece {
-                Piece::Whole(false) | Piece::Part => parts += 1,
-                Piece::Whole(true) | Piece::Joined => {}
-            },
-        );
+        words(docs[at as usize].spoken_name(), |_, piece| match piece {
+            Piece::Whole(false) | Piece::Part => parts += 1,
+            Piece::Whole(true) | Piece::Joined => {}
+        });
         parts > 1
     })
 }

@@ -190,9 +190,10 @@ impl ToolIndex {
             if !admit(at) {
                 continue;
             }
-            let alike = [&doc.name, doc.local_name()]
-                .map(|name| alike(&wanted, &pairs(&crate::names::squash(name))));
-            let alike = alike[0].max(alike[1]);
+            let alike = [&doc.name, doc.local_name(), doc.local_original()]
+                .map(|name| alike(&wanted, &pairs(&crate::names::squash(name))))
+                .into_iter()
+                .fold(0.0, f32::max);
             if alike >= 1.0 / 3.0 {
                 near.push((alike, self.place[at], at));
             }

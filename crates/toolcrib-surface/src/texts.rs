@@ -4,7 +4,6 @@
 //! without which names like `get_data` say nothing.
 
 use crate::ToolDoc;
-use crate::doc::without_hash;
 use crate::sentence::first_sentence;
 use crate::tokenize::{Piece, words};
 
@@ -29,7 +28,7 @@ pub(crate) fn short_of_source(doc: &ToolDoc, text: &mut String) {
     if !text.is_empty() {
         text.push(' ');
     }
-    spaced(without_hash(doc.local_name()), text);
+    spaced(doc.spoken_name(), text);
     text.push_str(": ");
     text.push_str(first_sentence(&doc.description));
 }
@@ -55,7 +54,7 @@ pub(crate) fn arguments(doc: &ToolDoc, text: &mut String) {
 /// Replaces `text` by a tool's name, as each of its texts begins.
 pub(crate) fn name(doc: &ToolDoc, text: &mut String) {
     text.clear();
-    spaced(without_hash(doc.local_name()), text);
+    spaced(doc.spoken_name(), text);
     text.push_str(": ");
 }
 

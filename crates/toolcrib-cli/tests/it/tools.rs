@@ -271,6 +271,7 @@ fn odd_roots_of_schemas_are_mended_or_left_out_with_a_reason() {
         let schema = offered(&world, parameters).unwrap();
         assert_eq!(schema["type"], "object", "{parameters}: {schema}");
     }
+    let deep = r#"{"type":"object","properties":{"a":"#.repeat(64) + "{}" + &"}}".repeat(64);
     for (parameters, reason) in [
         (r#"{"type":"array"}"#, "root type"),
         (r#"{"type":["string","null"]}"#, "root type"),
@@ -286,6 +287,7 @@ fn odd_roots_of_schemas_are_mended_or_left_out_with_a_reason() {
         ("false", "a boolean"),
         ("[]", "an array"),
         (r#""object""#, "a string"),
+        (&deep, "nested 129 levels deep"),
     ] {
         let said = offered(&world, parameters).unwrap_err();
         assert!(said.contains(reason), "{parameters}: {said}");
@@ -433,7 +435,12 @@ fn files_that_are_no_tools_are_named() {
     let world = World::empty();
     let path = world.home().join("odd.jsonl");
     for (text, hint) in [
-        (&b"\xff\xfe{\"name\":\"a\"}"[..], "odd.jsonl"),
+        (&b"\xff\xfe{\"name\":\"a\"}"[..], "odd.jsonl:1"),
+        (b"{\"name\":\"a\"}\n{\"name\":\"\xe9\"}", "odd.jsonl:2"),
+        (
+            b"{\"error\":{\"code\":-32001,\"message\":\"Session not found\"}}",
+            "\"Session not found\" (code -32001)",
+        ),
         (b"[]", "odd.jsonl"),
         (
             b"{\"tools\":[{\"title\":\"no name\"}]}",
@@ -455,6 +462,69 @@ fn files_that_are_no_tools_are_named() {
         assert_eq!(ran.code, Some(1), "{}", ran.stderr);
         assert!(ran.complaint().contains(&path), "{}", ran.stderr);
     }
+}
+
+#[test]
+fn a_tool_is_found_searched_for_and_called_by_what_its_source_calls_it() {
+    let world = World::sample();
+    let path = world.home().join("foreign.jsonl");
+    let long = "очень_длинное_имя_".repeat(20);
+    let originals = ["погода", "get.x", "☂", &long];
+    let mut lines = vec![r#"{"name":"get_x","description":"Another one."}"#.to_owned()];
+    for name in originals {
+        lines.push(format!(
+            r#"{{"name":"{name}","description":"Does it.","command":["sh","-c","echo did it"]}}"#
+        ));
+    }
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let tools = path.display().to_string();
+    for name in originals {
+        let ran = world.run(&["tools", "--tools", &tools, "--search", name]);
+        let first = ran.stdout.lines().next().unwrap_or_default();
+        assert!(first.ends_with("Does it."), "{name}: {}", ran.stdout);
+        let shown: String = name.chars().take(20).collect();
+        assert!(first.contains(&format!("({shown}")), "{name}: {first}");
+        let search = format!(
+            r#"{{"calls":[{{"name":"tool_search","arguments":{{"query":"select:{name}"}}}}]}}"#
+        );
+        let direct = format!(r#"{{"calls":[{{"name":"{name}","arguments":{{}}}}]}}"#);
+        let ran = ask(&world, &tools, &[&search, &direct, r#"{"text":"Done."}"#]);
+        let results = results(&ran);
+        assert!(results[0].2.starts_with("Loaded"), "{name}: {results:?}");
+        assert_eq!(results[1].2.trim(), "did it", "{name}: {results:?}");
+        assert!(results[1].0.is_ascii(), "{results:?}");
+    }
+}
+
+#[test]
+fn a_search_says_which_names_there_are_not_and_names_nothing_near_where_nothing_is() {
+    let world = World::sample();
+    let tools = with_tools(&world);
+    let search = |query: &str| world.run(&["tools", "--tools", &tools, "--search", query]);
+    let ran = search("select:weather_lookup,wether_lookup,nope");
+    assert_eq!(ran.code, Some(0));
+    insta::assert_snapshot!(ran.stdout, @r"
+    weather_lookup  Current weather of a town.
+    There is no tool wether_lookup; near it: weather_lookup.
+    There is no tool nope.
+    ");
+    let ran = search("§§ ☃☃");
+    assert_eq!((ran.code, &*ran.stdout), (Some(1), "Nothing fits.\n"));
+}
+
+#[test]
+fn a_list_that_goes_on_at_the_server_is_said_to() {
+    let world = World::empty();
+    let path = world.home().join("dump.json");
+    let page = r#"{"tools":[{"name":"a","description":"A."}],"nextCursor":"p2"}"#;
+    std::fs::write(&path, page).unwrap();
+    let ran = world.run(&["tools", "--tools", &path.display().to_string()]);
+    assert_eq!(ran.code, Some(0));
+    assert!(
+        ran.stderr.contains(r#"has the nextCursor "p2""#),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// Without the feature the flag says how to get it; with it, the file that is wrong.

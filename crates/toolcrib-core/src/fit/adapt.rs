@@ -30,7 +30,7 @@ impl Fitter<'_> {
         self.say_type(node);
     }
 
-    fn keeps(&self, keyword: &str) -> bool {
+    pub(super) fn keeps(&self, keyword: &str) -> bool {
         self.limits
             .keywords
             .is_none_or(|kept| kept.contains(&keyword))

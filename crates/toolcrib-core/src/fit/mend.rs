@@ -1,8 +1,11 @@
 //! What is no JSON Schema, made one: whatever the API, a validator stands there.
 
+use std::collections::HashSet;
+
 use serde_json::{Number, Value, json};
 
 use super::Node;
+use super::regex::is_portable;
 use super::walk::Fitter;
 
 const TYPES: [&str; 7] = [
@@ -81,13 +84,7 @@ impl Fitter<'_> {
         match node.get_mut("enum") {
             None => {}
             Some(Value::Array(values)) if !values.is_empty() => {
-                let mut seen: Vec<Value> = Vec::with_capacity(values.len());
-                for value in values.drain(..) {
-                    if !seen.contains(&value) {
-                        seen.push(value);
-                    }
-                }
-                *values = seen;
+                each_once(values);
             }
             Some(_) => {
                 node.shift_remove("enum");
@@ -136,11 +133,50 @@ impl Fitter<'_> {
                 }
             }
         }
-        if node.get("pattern").is_some_and(|value| !value.is_string()) {
-            node.shift_remove("pattern");
-        }
+        self.mend_patterns(node);
         if node.get("format").is_some_and(|value| !value.is_string()) {
             node.shift_remove("format");
+        }
+    }
+
+    /// What is no regular expression everywhere is none; the tool's own schema still
+    /// holds what it says.
+    fn mend_patterns(&mut self, node: &mut Node) {
+        if let Some(pattern) = node.get("pattern")
+            && !pattern.as_str().is_some_and(is_portable)
+        {
+            let said = shortened(pattern);
+            node.shift_remove("pattern");
+            if self.keeps("pattern") {
+                self.note(format!(
+                    "pattern {said} is left out: not every API reads it"
+                ));
+            }
+        }
+        if let Some(Value::Object(patterns)) = node.get_mut("patternProperties")
+            && !patterns.keys().all(|pattern| is_portable(pattern))
+        {
+            let odd: Vec<String> = patterns
+                .keys()
+                .filter(|pattern| !is_portable(pattern))
+                .cloned()
+                .collect();
+            patterns.retain(|pattern, _| is_portable(pattern));
+            if patterns.is_empty() {
+                node.shift_remove("patternProperties");
+            }
+            if self.keeps("patternProperties") {
+                for pattern in odd {
+                    let said = shortened(&Value::from(pattern));
+                    self.note(format!(
+                        "patternProperties {said} is left out: not every API reads it"
+                    ));
+                }
+            }
+            // What the pattern let in must not be refused for want of it.
+            if node.get("additionalProperties") == Some(&Value::Bool(false)) {
+                node.shift_remove("additionalProperties");
+            }
         }
     }
 
@@ -154,13 +190,8 @@ impl Fitter<'_> {
         match node.get_mut("required") {
             None => {}
             Some(Value::Array(names)) => {
-                let mut seen: Vec<Value> = Vec::with_capacity(names.len());
-                for name in names.drain(..) {
-                    if name.is_string() && !seen.contains(&name) {
-                        seen.push(name);
-                    }
-                }
-                *names = seen;
+                names.retain(Value::is_string);
+                each_once(names);
             }
             Some(_) => {
                 node.shift_remove("required");
@@ -178,8 +209,8 @@ impl Fitter<'_> {
         if !asked.is_empty() {
             let required = node.entry("required").or_insert_with(|| json!([]));
             if let Value::Array(required) = required {
-                asked.retain(|name| !required.contains(name));
                 required.append(&mut asked);
+                each_once(required);
             }
         }
         if let Some(Value::Array(items)) = node.get_mut("items") {
@@ -209,6 +240,24 @@ impl Fitter<'_> {
             node.insert("items".to_owned(), json!({}));
         }
     }
+}
+
+/// The beginning of a pattern, as JSON.
+fn shortened(pattern: &Value) -> String {
+    const SHOWN: usize = 60;
+    let text = pattern.to_string();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// Keeps the first of equal values, also of a hundred thousand.
+fn each_once(values: &mut Vec<Value>) {
+    let mut seen: HashSet<&Value> = HashSet::with_capacity(values.len());
+    let first: Vec<bool> = values.iter().map(|value| seen.insert(value)).collect();
+    let mut first = first.into_iter();
+    values.retain(|_| first.next().unwrap_or(true));
 }
 
 /// Descriptions that are no text are refused; numbers as titles happen.

@@ -55,6 +55,40 @@ fn p29_roots_without_type_or_with_alternatives_become_objects() {
 }
 
 #[test]
+fn p29_a_pattern_that_no_engine_reads_costs_no_request() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a": {"type": "string", "pattern": "[a-z"},
+            "b": {"type": "string", "pattern": "^[a-z]+$"},
+            "c": {"type": "array", "items": {"type": "string", "pattern": "\\p{L}+"}},
+            "d": {"type": "object", "patternProperties": {"(": {}, "^x": {}}, "additionalProperties": false},
+        },
+        "$defs": {"e": {"type": "string", "pattern": "*"}},
+        "allOf": [{"properties": {"f": {"$ref": "#/$defs/e"}}}],
+    });
+    insta::assert_snapshot!("patterns", all(schema));
+}
+
+/// A hundred thousand values to choose from take no time that grows with their square.
+#[test]
+fn p29_many_equal_values_stay_once_each() {
+    let many: Vec<usize> = (0..100_000).map(|n| n % 50_000).collect();
+    let names: Vec<String> = many.iter().map(|n| format!("p{n}")).collect();
+    let fitted = fit(
+        json!({"type": "object", "properties": {"a": {"enum": many}}, "required": names}),
+        ToolDialect::OpenAi,
+    );
+    let value: Value = serde_json::from_str(fitted.wire()).unwrap();
+    assert_eq!(
+        value["properties"]["a"]["enum"].as_array().unwrap().len(),
+        50_000
+    );
+    assert_eq!(value["required"].as_array().unwrap().len(), 50_000);
+    assert_eq!(value["required"][49_999], "p49999");
+}
+
+#[test]
 fn p29_references_are_followed_and_recursive_ones_cut() {
     insta::assert_snapshot!(
         "references",
@@ -241,6 +275,8 @@ fn schema_like() -> impl Strategy<Value = Value> {
         Just("minimum"),
         Just("maxLength"),
         Just("nullable"),
+        Just("pattern"),
+        Just("patternProperties"),
         Just("a"),
         Just("b<"),
     ];
@@ -260,6 +296,7 @@ fn schema_like() -> impl Strategy<Value = Value> {
             Just("#/properties/a"),
             Just("#/properties/b<"),
             Just("a"),
+            Just("(a|[b-"),
             Just(""),
         ]
         .prop_map(Value::from),

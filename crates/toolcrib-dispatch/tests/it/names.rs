@@ -1,6 +1,9 @@
 //! Unknown, hidden and denied tools.
 
-use toolcrib_core::{Effect, Exposure, Mode, Permission, Selector, ToolErrorKind, Visibility};
+use toolcrib_core::{
+    Effect, Exposure, Mode, Permission, Selector, ToolErrorKind, ToolName, Visibility,
+};
+use toolcrib_dispatch::Repair;
 use toolcrib_testkit::tools::FakeTool;
 
 use crate::support::{call, dispatcher, dispatcher_with, run, text};
@@ -37,6 +40,30 @@ fn a_tool_hidden_from_models_is_as_unknown_as_one_that_is_not_there() {
     let (with, _) = run(&dispatcher([hidden]), &[call("1", "secret", "{}")]);
     let (without, _) = run(&dispatcher([]), &[call("1", "secret", "{}")]);
     assert_eq!(text(&with[0]), text(&without[0]));
+}
+
+#[test]
+fn a_tool_called_as_its_source_calls_it_runs_under_the_name_that_stands_for_that() {
+    let long = "ж".repeat(300);
+    for original in ["погода", "get.x", &long] {
+        let name = ToolName::from_foreign(original);
+        let dispatcher = dispatcher([FakeTool::echo(name.as_str())]);
+        let prepared = dispatcher.prepare(&call("1", original, r#"{"a":1}"#));
+        assert_eq!(*prepared.call.name, *name.as_str());
+        assert_eq!(prepared.repairs, [Repair::UnsafeName]);
+        let (outcomes, _) = run(&dispatcher, &[call("1", original, r#"{"a":1}"#)]);
+        assert_eq!(outcomes[0].kind, None, "{}", text(&outcomes[0]));
+        let hidden = FakeTool::echo(name.as_str()).with_spec(|s| s.exposure(Exposure::Hidden));
+        let (with, _) = run(
+            &crate::support::dispatcher([hidden]),
+            &[call("1", original, "{}")],
+        );
+        let (without, _) = run(
+            &crate::support::dispatcher([]),
+            &[call("1", original, "{}")],
+        );
+        assert_eq!(text(&with[0]), text(&without[0]));
+    }
 }
 
 #[test]

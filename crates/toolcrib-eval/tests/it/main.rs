@@ -40,7 +40,7 @@ fn told<T: std::fmt::Debug>(files: &Files, result: Result<T, EvalError>) -> Stri
 
 fn reports(rankers: Vec<RankerKind>, half: Option<u8>) -> Result<Vec<Report>, EvalError> {
     let files = Files::new();
-    let tools = load_tools(&[files.put("tools.jsonl", TOOLS)])?;
+    let tools = load_tools(&[files.put("tools.jsonl", TOOLS)])?.tools;
     let queries = load_queries(&files.put("queries.jsonl", QUERIES), &tools)?;
     let negatives = load_negatives(&files.put("n.jsonl", r#"{"id": "n", "query": "qqq zzz"}"#))?;
     Ok(evaluate(&SearchEval {
@@ -93,7 +93,7 @@ fn halves_are_disjoint_and_complete() {
 #[test]
 fn the_half_of_a_query_is_that_of_its_task() {
     let files = Files::new();
-    let tools = load_tools(&[files.put("t", TOOLS)]).unwrap();
+    let tools = load_tools(&[files.put("t", TOOLS)]).unwrap().tools;
     let line =
         |id: &str| format!(r#"{{"id": "{id}", "query": "x", "gold": ["clock"], "task": "t"}}"#);
     let text: Vec<_> = ["1", "2", "3", "4", "5"].map(line).to_vec();
@@ -110,25 +110,99 @@ fn a_tools_list_answer_is_read_bare_and_in_its_envelope() {
     let list = r#"{"tools": [{"name": "go", "description": "Go.", "inputSchema": {"properties": {"speed": {}}}}]}"#;
     let enveloped = format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {list}}}"#);
     for (name, text) in [("fast.json", list), ("fast.json", &enveloped)] {
-        let tools = load_tools(&[files.put(name, text)]).unwrap();
+        let tools = load_tools(&[files.put(name, text)]).unwrap().tools;
         assert_eq!(tools[0].source, "fast");
         assert_eq!(&*tools[0].doc().arguments, "speed");
     }
     let array = files.put("a.json", r#"[{"name": "x"}, {"name": "y", "server": "s"}]"#);
-    let tools = load_tools(&[array]).unwrap();
+    let tools = load_tools(&[array]).unwrap().tools;
     assert_eq!((&*tools[0].source, &*tools[1].source), ("a", "s"));
+}
+
+#[test]
+fn pages_of_tools_are_read_one_after_another_in_an_array_and_in_envelopes() {
+    let files = Files::new();
+    let page = |names: &[&str], cursor: &str| {
+        let tools: Vec<String> = names
+            .iter()
+            .map(|n| format!(r#"{{"name": "{n}"}}"#))
+            .collect();
+        format!(r#"{{"tools": [{}]{cursor}}}"#, tools.join(", "))
+    };
+    let (first, last) = (
+        page(&["a", "b"], r#", "nextCursor": "2""#),
+        page(&["c"], ""),
+    );
+    let rpc = |page: &str| format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {page}}}"#);
+    let pretty = first.replace(", ", ",\n  ");
+    for text in [
+        format!("{first}\n{last}\n"),
+        format!("{first}{last}"),
+        format!("[{first}, {last}]"),
+        format!("\u{feff}[\n{first},\n{}\n]\n", rpc(&last)),
+        format!("{}\r\n{}", rpc(&first), rpc(&last)),
+        format!("\u{feff}{pretty}\n\n{last}"),
+    ] {
+        let read = load_tools(&[files.put("dump.json", &text)]).unwrap();
+        let names: Vec<_> = read.tools.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(names, ["a", "b", "c"], "{text}");
+        assert!(
+            read.tools.iter().all(|tool| tool.source == "dump"),
+            "{text}"
+        );
+        assert_eq!(read.warnings, [""; 0], "{text}");
+    }
+    let read = load_tools(&[files.put("dump.json", &rpc(&first))]).unwrap();
+    let warning = read.warnings.concat();
+    assert!(
+        warning.ends_with(
+            r#"dump.json: the list of tools is not whole: its last page has the nextCursor "2""#
+        ),
+        "{warning}"
+    );
+    for none in [r#", "nextCursor": null"#, r#", "nextCursor": """#] {
+        let read = load_tools(&[files.put("dump.json", &page(&["a"], none))]).unwrap();
+        assert_eq!(read.warnings, [""; 0]);
+    }
+}
+
+/// JSON readers end at 128 levels, and the others are in the same text.
+#[test]
+fn a_schema_nested_beyond_reason_costs_no_other_tool() {
+    let files = Files::new();
+    let deep = r#"{"properties": {"a": "#.repeat(100_000) + "{}" + &"}}".repeat(100_000);
+    let tools = [
+        format!(r#"{{"name": "deep", "parameters": {deep}}}"#),
+        r#"{"name": "flat", "parameters": {"properties": {"speed": {}}}}"#.to_owned(),
+    ];
+    for text in [
+        tools.join("\n"),
+        format!(r#"{{"tools": [{}]}}"#, tools.join(", ")),
+    ] {
+        let read = load_tools(&[files.put("t", &text)]).unwrap().tools;
+        assert_eq!((read.len(), &*read[1].doc().arguments), (2, "speed"));
+        assert_eq!(&*read[0].doc().arguments, "");
+    }
 }
 
 #[test]
 fn bad_tool_files_say_where() {
     let files = Files::new();
     let load = |text: &str| told(&files, load_tools(&[files.put("t.jsonl", text)]));
-    insta::assert_snapshot!(load("{\"name\": \"a\"}\n\n{\"name\": \n"), @"t.jsonl:3: EOF while parsing a value at line 1 column 8");
-    insta::assert_snapshot!(load("{\"name\": \"a\"}\n{\"description\": \"x\"}"), @"t.jsonl:2: missing field `name` at line 1 column 20");
+    insta::assert_snapshot!(load("{\"name\": \"a\"}\n\n{\"name\": \n"), @"t.jsonl:3: EOF while parsing a value at line 1 column 9");
+    insta::assert_snapshot!(load("{\"name\": \"a\"}\n{\"description\": \"x\"}"), @"t.jsonl:2: missing field `name`");
     insta::assert_snapshot!(load("{\"name\": \"a\"}\n{\"name\": \"a\"}"), @r#"t.jsonl:2: tool "a" was already given at t.jsonl:1"#);
     insta::assert_snapshot!(load("{\"name\": \" \"}\n{\"name\": \"b\"}"), @r#"t.jsonl:1: a tool's "name" must not be empty"#);
     insta::assert_snapshot!(load(""), @"t.jsonl holds no tools; expected one JSON object a line");
     insta::assert_snapshot!(load("{\"tools\": [{\"name\": \"a\"}, {\"nam\": 1}]}"), @"t.jsonl:1: tool 2 of the list: missing field `name`");
+    insta::assert_snapshot!(load("[\n{\"name\": \"a\"},\n{\"name\": b}]"), @"t.jsonl:3: expected value at line 3 column 10");
+    insta::assert_snapshot!(load("{\"name\": \"a\"} {\"name\": \"b\"} x"), @"t.jsonl:1: expected one JSON object a line");
+    insta::assert_snapshot!(load("{\"name\": \"a\"}\n{\"tools\": 1}"), @r#"t.jsonl:2: "tools" must be a list"#);
+    insta::assert_snapshot!(load("{\"name\": \"a\"}\n{\"jsonrpc\": \"2.0\", \"id\": 1, \"error\": {\"code\": -32601, \"message\": \"Method not found\"}}"), @r#"t.jsonl:2: it is a server's error and no list of tools: "Method not found" (code -32601)"#);
+    insta::assert_snapshot!(load(&("[".repeat(100_000) + &"]".repeat(100_000))), @"t.jsonl:1: entry 1 of the list: entry 1 of the list: entry 1 of the list: entry 1 of the list: entry 1 of the list: lists lie too deep in lists");
+    let latin = files.put("latin.jsonl", "");
+    std::fs::write(&latin, b"{\"name\": \"a\"}\n{\"name\": \"caf\xe9\"}\n").unwrap();
+    insta::assert_snapshot!(told(&files, load_tools(&[latin])), @"latin.jsonl:2: not UTF-8; save the file in that encoding");
     let missing = load_tools(&[files.0.path().join("none")]);
     assert!(told(&files, missing).starts_with("cannot read none: "));
 }
@@ -136,7 +210,7 @@ fn bad_tool_files_say_where() {
 #[test]
 fn bad_query_files_say_where() {
     let files = Files::new();
-    let tools = load_tools(&[files.put("t.jsonl", TOOLS)]).unwrap();
+    let tools = load_tools(&[files.put("t.jsonl", TOOLS)]).unwrap().tools;
     let load = |text: &str| told(&files, load_queries(&files.put("q.jsonl", text), &tools));
     insta::assert_snapshot!(load(r#"{"id": "a", "query": "x", "gold": ["nobody"]}"#), @r#"q.jsonl:1: gold "nobody" is not among the tools"#);
     insta::assert_snapshot!(load(r#"{"id": "a", "query": "x"}"#), @r#"q.jsonl:1: "gold" must name at least one tool"#);

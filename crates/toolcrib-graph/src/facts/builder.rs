@@ -372,6 +372,11 @@ impl<'s> Builder<'s> {
         });
     }
 
+    /// Names bound so far, in the order of the walk.
+    pub(crate) fn locals(&self) -> &[Local] {
+        &self.facts.locals
+    }
+
     pub(crate) fn import(&mut self, import: Import) {
         self.facts.imports.push(import);
     }

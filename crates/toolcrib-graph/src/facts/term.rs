@@ -76,6 +76,8 @@ pub(crate) enum Term {
     Unwrap(TermId),
     /// One of several.
     Either(ListRange),
+    /// What a variable holds that is given these values, one at a time.
+    Held(ListRange),
     /// A tuple.
     Tuple(ListRange),
     /// One place of a tuple.

@@ -61,6 +61,10 @@ impl LanguageRules for Python {
     fn place(&self, placement: &mut Placement<'_>) {
         place::place(placement);
     }
+
+    fn loose_values(&self) -> bool {
+        true
+    }
 }
 
 macro_rules! kinds {
@@ -114,6 +118,7 @@ kinds! {
     "block" => Block,
     "return_statement" => Return,
     "for_statement" => For,
+    "while_statement" => While,
     "with_item" => WithItem,
     "as_pattern" => AsPattern,
     "as_pattern_target" => AsTarget,
@@ -155,6 +160,9 @@ kinds! {
     "global_statement" => Global,
     "nonlocal_statement" => Nonlocal,
     "case_pattern" => CasePattern,
+    "class_pattern" => ClassPattern,
+    "keyword_pattern" => KeywordPattern,
+    "splat_pattern" => SplatPattern,
 }
 
 fn kind(node: Node<'_>) -> K {

@@ -62,11 +62,11 @@ impl LanguageRules for TypeScript {
     }
 
     fn grammar(&self, path: &str) -> tree_sitter::Language {
-        Dialect::of(path).grammar()
+        Dialect::of(path, Dialect::Typed).grammar()
     }
 
     fn extract<'s>(&self, root: Node<'_>, path: &str, facts: &mut Builder<'s>) {
-        items::read(root, path, facts);
+        items::read(root, path, Dialect::of(path, Dialect::Typed), facts);
     }
 
     fn semantics(&self) -> &'static Semantics {
@@ -101,11 +101,11 @@ impl LanguageRules for JavaScript {
     }
 
     fn grammar(&self, path: &str) -> tree_sitter::Language {
-        TypeScript.grammar(path)
+        Dialect::of(path, Dialect::Script).grammar()
     }
 
     fn extract<'s>(&self, root: Node<'_>, path: &str, facts: &mut Builder<'s>) {
-        TypeScript.extract(root, path, facts);
+        items::read(root, path, Dialect::of(path, Dialect::Script), facts);
     }
 
     fn semantics(&self) -> &'static Semantics {
@@ -117,6 +117,10 @@ impl LanguageRules for JavaScript {
     }
 
     fn place(&self, _placement: &mut Placement<'_>) {}
+
+    fn loose_values(&self) -> bool {
+        true
+    }
 
     fn types_apart(&self) -> bool {
         true
@@ -140,12 +144,14 @@ enum Dialect {
 }
 
 impl Dialect {
-    fn of(path: &str) -> Dialect {
+    /// What the path says, else `otherwise`.
+    fn of(path: &str, otherwise: Dialect) -> Dialect {
         let extension = path.rsplit('.').next().unwrap_or("");
         match extension.to_ascii_lowercase().as_str() {
             "tsx" => Dialect::TypedMarkup,
             "ts" | "mts" | "cts" => Dialect::Typed,
-            _ => Dialect::Script,
+            "js" | "jsx" | "mjs" | "cjs" => Dialect::Script,
+            _ => otherwise,
         }
     }
 
@@ -163,9 +169,8 @@ impl Dialect {
 struct Kinds(&'static KindTable<K>);
 
 impl Kinds {
-    fn of_path(path: &str) -> Kinds {
+    fn of_dialect(dialect: Dialect) -> Kinds {
         static TABLES: [OnceLock<KindTable<K>>; 3] = [const { OnceLock::new() }; 3];
-        let dialect = Dialect::of(path);
         Kinds(
             TABLES[dialect as usize]
                 .get_or_init(|| KindTable::new(&dialect.grammar(), KINDS, K::Other)),

@@ -47,7 +47,7 @@ pub(super) fn assemble(index: &Index<'_>) -> GraphParts {
         let facts = &index.facts[file as usize];
         parts.files.push(FileInfo {
             path: source.path.clone(),
-            language: language_of(&source.path, index.language[file as usize]),
+            language: language_of(source, index.language[file as usize]),
             size: source.size,
             text: source.text.clone(),
             line_starts: line_starts(&source.text).into(),

@@ -15,7 +15,7 @@ use super::lookup::{Found, Lookup, Via};
 use super::members::path_of;
 use super::relations::Relations;
 use super::value::{Args, Ty, no_args};
-use crate::facts::{DefIx, FileFacts, Flags, ListRange, Local, Sym, Term, TermId};
+use crate::facts::{ANY_TIME, DefIx, FileFacts, Flags, ListRange, Local, Sym, Term, TermId};
 use crate::model::{NodeId, NodeKind};
 
 /// Terms inside terms, definitions inside definitions.
@@ -51,6 +51,8 @@ pub(crate) struct Eval<'l> {
     /// Variables whose values are being made instances of, outermost first.
     pub(super) instancing: Vec<NodeId>,
     pub(super) limited: bool,
+    /// Values of variables that are being followed, outermost first.
+    pub(super) reading: Vec<(Cx, TermId)>,
     /// Leave the receiver's type open, for results that name it.
     pub(super) keep_this: bool,
     pub(super) wanted: Wanted,
@@ -70,6 +72,7 @@ impl<'l> Eval<'l> {
             steps: 0,
             moves: 0,
             instancing: Vec::new(),
+            reading: Vec::new(),
             limited: false,
             keep_this: false,
             wanted: Wanted::Value,
@@ -215,6 +218,10 @@ impl<'l> Eval<'l> {
                 let all = facts.list(list).to_vec();
                 Ty::any(all.into_iter().map(|t| self.eval(cx, t)).collect())
             }
+            Term::Held(list) => {
+                let all = facts.list(list).to_vec();
+                self.alternatives(cx, &all)
+            }
             Term::Tuple(list) => Ty::Tuple(self.list(cx, list)),
             Term::Part(base, place) => {
                 let base = self.eval(cx, base);
@@ -330,7 +337,7 @@ impl<'l> Eval<'l> {
                     file: cx.file,
                     scope: ix,
                 };
-                if let Some(ty) = self.local(inner, locals, at, semantics.block_scoped) {
+                if let Some(ty) = self.local(inner, cx.scope, locals, at) {
                     return ty;
                 }
             }
@@ -414,36 +421,30 @@ impl<'l> Eval<'l> {
         })
     }
 
-    /// The value of a local at a place; `None` when it is not bound there.
-    pub(super) fn local(
-        &mut self,
-        cx: Cx,
-        locals: &[Local],
-        at: u32,
-        block_scoped: bool,
-    ) -> Option<Ty> {
-        if block_scoped {
+    /// The value of a local at a place in a scope, which may be inside of the
+    /// local's; `None` when it is not bound there.
+    fn local(&mut self, cx: Cx, scope: DefIx, locals: &[Local], at: u32) -> Option<Ty> {
+        let semantics = self.index().semantics(cx.file)?;
+        if semantics.block_scoped {
             let local = locals.iter().rev().find(|l| l.at <= at && at < l.until)?;
             return Some(self.eval(cx, local.value));
         }
-        let mut all = Vec::new();
-        let mut any_before = false;
+        let mut all: Vec<TermId> = Vec::new();
         for local in locals.iter().rev().filter(|l| l.at <= at) {
-            any_before = true;
-            let ty = self.eval(cx, local.value);
-            all.push(ty);
+            all.push(local.value);
             if at < local.until {
                 break;
             }
         }
-        if !any_before {
+        if all.is_empty() {
             // Bound later: in a loop, or before an inner function runs.
-            for local in locals {
-                let ty = self.eval(cx, local.value);
-                all.push(ty);
-            }
+            all.extend(locals.iter().map(|l| l.value));
+        } else {
+            let is_inner = scope != cx.scope;
+            let whenever = |l: &&Local| l.until == ANY_TIME || (is_inner && l.at > at);
+            all.extend(locals.iter().filter(whenever).map(|l| l.value));
         }
-        Some(Ty::any(all))
+        Some(self.alternatives(cx, &all))
     }
 
     /// The class or extended type around a place, as a type.

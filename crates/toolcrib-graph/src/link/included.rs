@@ -11,6 +11,9 @@ use super::value::{Ty, no_args};
 use crate::facts::{Call, DefIx, Sym, Term, TermId};
 use crate::model::{NodeId, NodeKind, SiteState};
 
+/// Functions of libraries that make a value of their first type argument.
+const MAKERS: [&str; 4] = ["make_unique", "make_shared", "make_optional", "make_any"];
+
 impl Eval<'_> {
     /// Declarations as what completes them.
     pub(super) fn completed(&self, found: Vec<Found>) -> Vec<Found> {
@@ -201,6 +204,11 @@ impl Eval<'_> {
         }
         fitting.sort_unstable();
         fitting.dedup();
+        if fitting.is_empty() && !targets.outside.is_empty() {
+            fitting = self.made_through(cx, call);
+            fitting.sort_unstable();
+            fitting.dedup();
+        }
         match fitting.as_slice() {
             [] => match targets.outside.first() {
                 Some(module) => SiteState::External {
@@ -270,6 +278,32 @@ impl Eval<'_> {
             [one] => Some(*one),
             _ => None,
         }
+    }
+
+    /// What `std::make_unique<T>(…)` and its like make a `T` with.
+    fn made_through(&mut self, cx: Cx, call: &Call) -> Vec<NodeId> {
+        let index = self.index();
+        let facts = self.facts(cx.file);
+        if !MAKERS.contains(&&**facts.name(call.name)) {
+            return Vec::new();
+        }
+        let Term::Apply(_, list) = facts.terms[call.callee.0 as usize] else {
+            return Vec::new();
+        };
+        let Some(class) = facts.list(list).first() else {
+            return Vec::new();
+        };
+        let ty = self.eval(cx, *class);
+        let ty = self.instance(cx, &ty);
+        let Ty::Inst(node, _) = ty else {
+            return Vec::new();
+        };
+        if !is_type(index.def(node).kind) {
+            return Vec::new();
+        }
+        self.saw(Via::DeclaredReturn);
+        let made = self.constructors(node, call.given.map(usize::from));
+        if made.is_empty() { vec![node] } else { made }
     }
 
     /// Constructors of a class that take so many arguments.

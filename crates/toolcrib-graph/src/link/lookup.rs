@@ -69,6 +69,8 @@ pub(crate) enum Via {
     Import,
     Receiver,
     DeclaredReturn,
+    /// Through a variable that may hold something else.
+    Open,
 }
 
 /// Name lookup over an index.

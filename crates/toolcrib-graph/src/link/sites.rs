@@ -110,6 +110,10 @@ impl Eval<'_> {
                     implementations,
                 }
             }
+            // It is one of what this may be, and the others are not known.
+            [(node, false)] if self.via == Via::Open => SiteState::Ambiguous {
+                candidates: vec![*node],
+            },
             [(node, false)] => SiteState::Resolved {
                 target: *node,
                 origin: origin(self.via),
@@ -118,7 +122,7 @@ impl Eval<'_> {
                 let mut candidates: Vec<NodeId> = several.iter().map(|(node, _)| *node).collect();
                 candidates.dedup();
                 match candidates.as_slice() {
-                    [one] => SiteState::Resolved {
+                    [one] if self.via != Via::Open => SiteState::Resolved {
                         target: *one,
                         origin: origin(self.via),
                     },
@@ -339,5 +343,6 @@ pub(crate) fn origin(via: Via) -> Origin {
         Via::Import => Origin::Import,
         Via::Receiver => Origin::Receiver,
         Via::DeclaredReturn => Origin::DeclaredReturn,
+        Via::Open => Origin::Guess,
     }
 }

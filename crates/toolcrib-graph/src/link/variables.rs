@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use super::eval::{Cx, Eval};
 use super::lookup::Via;
 use super::value::{Ty, no_args};
-use crate::facts::Flags;
+use crate::facts::{Flags, Term, TermId};
 use crate::model::{NodeId, NodeKind};
 
 /// Variables that one may lead to by holding others.
@@ -65,7 +65,8 @@ impl Eval<'_> {
         let mut followed: FxHashSet<NodeId> = FxHashSet::default();
         followed.insert(node);
         let mut all = Vec::new();
-        let mut todo = self.given_to(node);
+        let mut doubt = Doubt::default();
+        let mut todo = self.given_to(node, &mut doubt);
         while let Some(ty) = todo.pop() {
             if !self.may_move() {
                 return Ty::Unknown;
@@ -80,14 +81,18 @@ impl Eval<'_> {
                 Some(None) if !followed.insert(*node) => {}
                 // The count depends on the variable alone, so this is remembered.
                 Some(None) if followed.len() > MAX_FOLLOWED => return Ty::Unknown,
-                Some(None) => todo.extend(self.given_to(*node)),
+                Some(None) => todo.extend(self.given_to(*node, &mut doubt)),
             }
         }
-        Ty::any(all)
+        let ty = Ty::any(all);
+        if ty.is_known() && doubt.is_open() {
+            self.saw(Via::Open);
+        }
+        ty
     }
 
     /// The values that a variable is given, last first.
-    fn given_to(&mut self, node: NodeId) -> Vec<Ty> {
+    fn given_to(&mut self, node: NodeId, doubt: &mut Doubt) -> Vec<Ty> {
         let (file, ix) = self.index().place_of(node);
         let mut all = Vec::new();
         for value in self.facts(file).values_of(ix) {
@@ -96,10 +101,42 @@ impl Eval<'_> {
                 scope: value.scope,
             };
             let ty = self.eval(inner, value.term);
+            self.note(file, value.term, &ty, doubt);
             all.extend_from_slice(ty.each());
         }
         all.reverse();
         all
+    }
+
+    /// What a local variable holds that is given these values. One that nothing is
+    /// known of leaves open what it is, unless a type is declared or the language
+    /// keeps variables to the type of the first; so does one of another module
+    /// beside one of the project.
+    pub(super) fn alternatives(&mut self, cx: Cx, terms: &[TermId]) -> Ty {
+        let facts = self.facts(cx.file);
+        let mut all = Vec::with_capacity(terms.len());
+        let mut doubt = Doubt::default();
+        for &term in terms {
+            // It is given what depends on itself, which adds nothing.
+            if self.reading.contains(&(cx, term)) {
+                self.limited = true;
+                continue;
+            }
+            self.reading.push((cx, term));
+            let ty = self.eval(cx, term);
+            self.reading.pop();
+            if terms.len() > 1 {
+                self.note(cx.file, term, &ty, &mut doubt);
+            }
+            doubt.is_stated |=
+                ty.is_known() && matches!(facts.terms[term.0 as usize], Term::Inst(_));
+            all.push(ty);
+        }
+        let ty = Ty::any(all);
+        if ty.is_known() && doubt.is_open() {
+            self.saw(Via::Open);
+        }
+        ty
     }
 
     /// The type of a variable by its declaration, `Some(None)` when only its values
@@ -124,6 +161,50 @@ impl Eval<'_> {
         let cx = Cx { file, scope: ix };
         let ty = self.eval(cx, def.ty);
         Some(Some(self.instance(cx, &ty)))
+    }
+    /// Notes what one of several values leaves open. Nothing itself is none of them.
+    fn note(&mut self, file: u32, term: TermId, ty: &Ty, doubt: &mut Doubt) {
+        let facts = self.facts(file);
+        let is_nothing = match facts.terms[term.0 as usize] {
+            Term::Inst(inner) => match facts.terms[inner.0 as usize] {
+                Term::Builtin(name) => &**facts.name(name) == "None",
+                _ => false,
+            },
+            _ => false,
+        };
+        let value = match ty {
+            Ty::Def(..) => self.value(ty),
+            other => other.clone(),
+        };
+        if value.is_known() {
+            let is_outside = |ty: &Ty| matches!(ty, Ty::Ext { .. } | Ty::Method(..));
+            match value.each().iter().all(is_outside) {
+                true => doubt.is_outside = true,
+                false => doubt.is_inside = true,
+            }
+        } else if !is_nothing && !self.limited {
+            let is_loose = self.index().rules(file).is_some_and(|r| r.loose_values());
+            doubt.is_unknown |= is_loose;
+        }
+    }
+}
+
+/// What the values of a variable say together.
+#[derive(Default)]
+struct Doubt {
+    /// Nothing is known of one, and it may be of any type.
+    is_unknown: bool,
+    /// One declares its type.
+    is_stated: bool,
+    /// One is of another module.
+    is_outside: bool,
+    /// One is of the project.
+    is_inside: bool,
+}
+
+impl Doubt {
+    fn is_open(&self) -> bool {
+        (self.is_unknown && !self.is_stated) || (self.is_outside && self.is_inside)
     }
 }
 

@@ -545,7 +545,10 @@ impl Lookup {
             });
         }
         if let Some(candidates) = n.ambiguous {
-            marks.push(format!("ambiguous: one of {candidates}"));
+            marks.push(match candidates {
+                1 => "ambiguous: or something else".to_string(),
+                _ => format!("ambiguous: one of {candidates}"),
+            });
         }
         if !marks.is_empty() {
             line.push_str(&format!("  [{}]", marks.join("; ")));

@@ -59,6 +59,9 @@ pub enum ProblemKind {
     ChangedWhileRead,
     /// The directory could not be listed; what is in it is missing.
     UnreadableDirectory,
+    /// The list of tracked files could not be read; those that ignore files name
+    /// are missing.
+    UnreadableIndex,
     /// A link to nothing.
     DanglingLink,
     /// A link to itself or to a directory above it.
@@ -67,6 +70,8 @@ pub enum ProblemKind {
     LinkOutside,
     /// Bytes that are not UTF-8 were replaced; the rest was read.
     ReplacedBytes,
+    /// NUL bytes were read as blanks; the rest was read.
+    NulBytes,
     /// The file is UTF-16 and was converted.
     Utf16,
     /// The path is not UTF-8 and is shown with `\xFF` for bytes.
@@ -89,10 +94,14 @@ impl ProblemKind {
             ProblemKind::Vanished => "was gone when it was opened",
             ProblemKind::ChangedWhileRead => "changed while it was read; the last text is kept",
             ProblemKind::UnreadableDirectory => "could not be listed",
+            ProblemKind::UnreadableIndex => {
+                "does not say what is tracked; files that are both ignored and tracked are missing"
+            }
             ProblemKind::DanglingLink => "is a link to nothing",
             ProblemKind::LinkLoop => "is a link that leads back to itself",
             ProblemKind::LinkOutside => "is a link that leaves the directory",
             ProblemKind::ReplacedBytes => "is not UTF-8; the bad bytes were replaced",
+            ProblemKind::NulBytes => "has NUL bytes, which were read as blanks",
             ProblemKind::Utf16 => "is UTF-16 and was converted",
             ProblemKind::NonUtf8Path => {
                 "has a path that is not UTF-8; its bytes are written as \\xFF"

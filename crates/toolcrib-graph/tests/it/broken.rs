@@ -100,7 +100,14 @@ fn g02_other_encodings_are_read_and_said_once() {
         "\u{feff}def mark(): pass\r\ndef two(): mark()\r\n",
     )
     .unwrap();
-    fs::write(dir.path().join("nul.py"), b"def nul(): pass\n\0").unwrap();
+    fs::write(
+        dir.path().join("nul.py"),
+        b"# a \0 b\ndef nul(): pass\n\0def after(): nul()\n",
+    )
+    .unwrap();
+    fs::write(dir.path().join("nul.dat"), b"def data(): pass\n\0").unwrap();
+    let object: Vec<u8> = (0..4096u32).map(|i| (i * i % 251) as u8).collect();
+    fs::write(dir.path().join("video.ts"), object).unwrap();
     let mut late = b"def late(): pass\n".repeat(600);
     late.extend(b"\0\ndef last(): pass\n");
     fs::write(dir.path().join("late.py"), late).unwrap();
@@ -112,16 +119,27 @@ fn g02_other_encodings_are_read_and_said_once() {
         "mark.mark",
         "mark.two",
         "late.late",
+        "late.last",
+        "nul.nul",
+        "nul.after",
     ] {
         assert!(has(&snapshot, name), "{name}");
     }
-    assert_eq!(snapshot.report.excluded_count(Exclusion::Binary), 1);
+    assert_eq!(
+        snapshot.report.excluded[&Exclusion::Binary],
+        ["nul.dat".into(), "video.ts".into()]
+    );
+    let nul = snapshot.graph.by_path("nul.py").unwrap();
+    let nul = snapshot.graph.file(nul);
+    assert_eq!(nul.line(1), Some("# a   b"));
     let said = problems(&snapshot);
     assert!(
         said.contains(&"latin.py ReplacedBytes".to_string()),
         "{said:?}"
     );
     assert!(said.contains(&"wide.py Utf16".to_string()), "{said:?}");
+    let of_nul: Vec<&String> = said.iter().filter(|s| s.ends_with(" NulBytes")).collect();
+    assert_eq!(of_nul, ["late.py NulBytes", "nul.py NulBytes"]);
 }
 
 #[test]

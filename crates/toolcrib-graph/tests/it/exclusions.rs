@@ -105,6 +105,150 @@ fn g01_an_absolute_output_directory_counts_too() {
     assert_eq!(paths(&snapshot), ["a.py"]);
 }
 
+/// An index of git's that names these files, of mode 100644 unless one ends in `@`,
+/// which is a submodule.
+fn index(version: u32, names: &[&str]) -> Vec<u8> {
+    let mut out = b"DIRC".to_vec();
+    out.extend(version.to_be_bytes());
+    out.extend((names.len() as u32).to_be_bytes());
+    let mut last = "";
+    for name in names {
+        let start = out.len();
+        let module = name.strip_suffix('@');
+        let mode: u32 = if module.is_some() {
+            0o160_000
+        } else {
+            0o100_644
+        };
+        let name = module.unwrap_or(name);
+        out.extend([0; 24]);
+        out.extend(mode.to_be_bytes());
+        out.extend([0; 12]);
+        out.extend([7; 20]);
+        out.extend((name.len() as u16).to_be_bytes());
+        if version == 4 {
+            let same = name.bytes().zip(last.bytes());
+            let same = same.take_while(|(a, b)| a == b).count();
+            out.push((last.len() - same) as u8);
+            out.extend(&name.as_bytes()[same..]);
+            out.push(0);
+        } else {
+            out.extend(name.as_bytes());
+            out.push(0);
+            while !(out.len() - start).is_multiple_of(8) {
+                out.push(0);
+            }
+        }
+        last = name;
+    }
+    out.extend(b"TREE\0\0\0\x05hello");
+    out.extend([9; 20]);
+    out
+}
+
+#[test]
+fn g01_what_git_tracks_is_read_though_an_ignore_file_names_it() {
+    let files = [
+        (".gitignore", "*.py\nout/\nvendor/\n"),
+        ("kept.py", "def kept(): pass\n"),
+        ("local.py", "def local(): pass\n"),
+        ("out/kept.rs", "fn kept() {}\n"),
+        ("out/local.rs", "fn local() {}\n"),
+        ("seen.rs", "fn seen() {}\n"),
+        ("sub/.gitignore", "*.rs\n"),
+        ("sub/inner.rs", "fn inner() {}\n"),
+        ("sub/local.rs", "fn local() {}\n"),
+        ("vendor/dep.rs", "fn dep() {}\n"),
+        ("wiki/page.py", "def page(): pass\n"),
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        (".git/modules/sub/HEAD", "ref: refs/heads/main\n"),
+        (".git/hooks/own.py", "def own(): pass\n"),
+        ("sub/.git", "gitdir: ../.git/modules/sub\n"),
+    ];
+    let names = [
+        ".git/hooks/own.py",
+        "../outside.py",
+        ".gitignore",
+        "gone.py",
+        "kept.py",
+        "out/kept.rs",
+        "seen.rs",
+        "sub@",
+        "vendor/dep.rs",
+        "wiki/page.py",
+    ];
+    for version in [2, 4] {
+        let dir = tree(&files);
+        let write = |path: &str, bytes: Vec<u8>| {
+            std::fs::write(dir.path().join(path), bytes).unwrap();
+        };
+        write(".git/index", index(version, &names));
+        write(".git/modules/sub/index", index(version, &["inner.rs"]));
+        let options = ScanOptions {
+            output_dirs: vec![PathBuf::from("wiki")],
+            ..ScanOptions::default()
+        };
+        let snapshot = Snapshot::load(dir.path(), &options).unwrap();
+        let expected = [
+            ".gitignore",
+            "kept.py",
+            "out/kept.rs",
+            "seen.rs",
+            "sub/.gitignore",
+            "sub/inner.rs",
+        ];
+        assert_eq!(paths(&snapshot), expected, "{version}");
+        assert_eq!(snapshot.report.problems, []);
+        let vendored = &snapshot.report.excluded[&Exclusion::Vendored];
+        assert_eq!(vendored[..], ["vendor/".into()]);
+        // From a directory inside, by its own part of the index.
+        assert_eq!(paths(&load(dir.path().join("wiki"))), ["page.py"]);
+        // Cut anywhere, it is said once and loses nothing else.
+        let whole = index(version, &names);
+        for end in (1..whole.len()).step_by(7) {
+            write(".git/index", whole[..end].to_vec());
+            let snapshot = load(dir.path());
+            let said: Vec<String> = snapshot
+                .report
+                .problems
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(said.len(), 1, "{end} {said:?}");
+            assert!(
+                said[0].starts_with(".git does not say what is tracked"),
+                "{said:?}"
+            );
+            assert_eq!(
+                paths(&snapshot),
+                [".gitignore", "seen.rs", "sub/.gitignore"]
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn g01_a_tracked_file_behind_a_link_is_not_followed_out_of_the_root() {
+    use std::os::unix::fs::symlink;
+    let outside = tree(&[("secret.py", "def secret(): pass\n")]);
+    let dir = tree(&[
+        ("a.py", ""),
+        (".gitignore", "dir\nalias.py\n"),
+        (".git/HEAD", ""),
+    ]);
+    symlink(outside.path(), dir.path().join("dir")).unwrap();
+    symlink("a.py", dir.path().join("alias.py")).unwrap();
+    let names = ["alias.py", "dir/secret.py"];
+    std::fs::write(dir.path().join(".git/index"), index(2, &names)).unwrap();
+    let snapshot = load(dir.path());
+    assert_eq!(paths(&snapshot), [".gitignore", "a.py"]);
+    assert_eq!(
+        snapshot.report.excluded[&Exclusion::Link][..],
+        ["alias.py".into()]
+    );
+}
+
 #[test]
 fn a_tagged_cache_is_output() {
     let dir = tree(&[

@@ -14,6 +14,7 @@ mod macros;
 mod nesting;
 mod outlines;
 mod phantoms;
+mod reassigned;
 mod roots;
 mod routes;
 mod sample;

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use toolcrib_graph::{
-    CodeGraph, ExploreArea, Lookup, SearchSymbols, SymbolNeighbors, SymbolTier, TextKind,
+    CodeGraph, ExploreArea, Lookup, NodeKind, SearchSymbols, SiteState, SymbolNeighbors,
+    SymbolTier, TextKind,
 };
 
-use crate::support::{fixture, load, nodes};
+use crate::support::{fixture, load, nodes, tree};
 
 /// The sample programs, by their directory.
 pub(crate) const SAMPLES: [&str; 8] = [
@@ -53,6 +54,68 @@ fn read(graph: &CodeGraph) -> String {
         .unwrap();
     }
     out
+}
+
+#[test]
+fn a_script_known_by_its_first_line_is_read_as_its_language() {
+    let dir = tree(&[
+        (
+            "bin/serve",
+            "#!/usr/bin/env python3\ndef serve(): stop()\ndef stop(): pass\n",
+        ),
+        ("bin/deploy", "#!/bin/bash -e\nrelease() { :; }\n"),
+        (
+            "bin/build",
+            "#!/usr/bin/env node\nfunction build() { return clean(); }\nfunction clean() {}\n",
+        ),
+        (
+            "bin/check",
+            "#!/usr/bin/env -S deno run\nfunction check(of: string): void {}\n",
+        ),
+        ("bin/rake", "#!/usr/bin/env ruby\ndef rake; end\n"),
+        ("bin/play", "#!/usr/bin/lua\nfunction play() end\n"),
+        ("bin/page", "#!/usr/bin/env php\n<?php function page() {}\n"),
+        ("bin/old", "#!/usr/bin/perl\nsub old {}\n"),
+        ("LICENSE", "def no(): pass\n"),
+    ]);
+    let snapshot = load(dir.path());
+    assert_eq!(snapshot.report.problems, []);
+    let graph = &snapshot.graph;
+    let languages: Vec<&str> = graph
+        .files()
+        .iter()
+        .map(|f| f.language.map_or("", |l| l.name))
+        .collect();
+    assert_eq!(
+        languages,
+        [
+            "",
+            "JavaScript",
+            "TypeScript",
+            "Shell",
+            "Perl",
+            "PHP",
+            "Lua",
+            "Ruby",
+            "Python"
+        ]
+    );
+    for name in [
+        "serve", "stop", "release", "build", "clean", "check", "rake", "play", "page",
+    ] {
+        assert!(
+            graph
+                .nodes()
+                .iter()
+                .any(|n| &*n.name == name && n.kind == NodeKind::Function),
+            "{name}\n{}",
+            nodes(graph)
+        );
+    }
+    for callee in ["stop", "clean"] {
+        let site = graph.sites().iter().find(|s| &*s.callee == callee).unwrap();
+        assert!(matches!(site.state, SiteState::Resolved { .. }), "{callee}");
+    }
 }
 
 macro_rules! golden {

@@ -737,3 +737,49 @@ other.go:5 helper => unresolved
         .count();
     assert_eq!(references, 0);
 }
+
+#[test]
+fn cpp_constructors_are_called_by_what_makes_a_value() {
+    let dir = tree(&[(
+        "a.cc",
+        "\
+#include <memory>
+struct Plain { explicit Plain(int x); Plain(int a, int b); int n; };
+Plain::Plain(int x) : n(x) {}
+Plain::Plain(int a, int b) : n(a + b) {}
+template <class T> struct Box { Box(T v) : v(v) {} T v; };
+struct Bare { int a; };
+int grow(int), *place;
+void parens() { Plain x(1); }
+void braces() { Plain x{1}; }
+void value() { auto x = Plain{1, 2}; }
+void several() { Plain a(1), b(2, 3); }
+void by_name(int n) { Plain x(n); }
+void filled() { Bare x = {1}; }
+void unique() { auto x = std::make_unique<Plain>(1); }
+void shared() { auto x = std::make_shared<Box<int>>(1); }
+void boxed() { Box<int> x(1); }
+void deduced() { Box x{1}; }
+void fresh() { auto x = new Box<int>(1); }
+void written() { auto x = Box<int>(1); }
+void prototype() { Plain other(int); }
+Plain everywhere(1);
+",
+    )]);
+    let graph = load(dir.path()).graph;
+    let made = |name: &str| callers(&graph, name);
+    assert_eq!(
+        made("Plain::Plain"),
+        ["a.cc", "parens", "braces", "several", "by_name", "unique"],
+        "{}",
+        sites(&graph)
+    );
+    assert_eq!(made("Plain::Plain~2"), ["value", "several"]);
+    assert_eq!(
+        made("Box::Box"),
+        ["shared", "boxed", "deduced", "fresh", "written"]
+    );
+    // A function and a variable of one declaration stand side by side.
+    assert!(graph.by_qualified_name("place").is_some());
+    assert!(graph.by_qualified_name("grow::place").is_none());
+}

@@ -143,9 +143,34 @@ fn count_script(path: &str, text: &str) -> usize {
     count_kind(tree.root_node(), &["call_expression", "new_expression"])
 }
 
+/// `T{…}` and `T x(…)` of C++, where `T` is a name.
+fn makes(node: Node<'_>) -> bool {
+    let named = |node: Option<Node<'_>>| {
+        node.and_then(|n| n.child_by_field_name("type"))
+            .is_some_and(|ty| {
+                matches!(
+                    ty.kind(),
+                    "type_identifier" | "qualified_identifier" | "template_type"
+                )
+            })
+    };
+    match node.kind() {
+        "compound_literal_expression" => named(Some(node)),
+        "init_declarator" => {
+            let name = node.child_by_field_name("declarator").unwrap();
+            let last = name.next_sibling().unwrap();
+            name.kind() == "identifier"
+                && matches!(last.kind(), "argument_list" | "initializer_list")
+                && named(node.parent())
+        }
+        _ => false,
+    }
+}
+
 /// Calls and `new`s of C or C++, those inside attributes apart.
 fn count_c(language: &Language, text: &str) -> usize {
     let tree = parse(language, text);
+    let is_cpp = *language == Language::from(tree_sitter_cpp::LANGUAGE);
     let mut total = 0;
     let mut todo = vec![tree.root_node()];
     while let Some(node) = todo.pop() {
@@ -153,7 +178,7 @@ fn count_c(language: &Language, text: &str) -> usize {
             continue;
         }
         let is_call = matches!(node.kind(), "call_expression" | "new_expression");
-        total += usize::from(node.is_named() && is_call);
+        total += usize::from(node.is_named() && (is_call || (is_cpp && makes(node))));
         let mut cursor = node.walk();
         todo.extend(node.children(&mut cursor));
     }

@@ -81,6 +81,9 @@ impl<'s> Reader<'_, 's> {
             if self.named_lambda(declarator, &found) {
                 continue;
             }
+            if self.is_cpp {
+                self.made_by(ty, declarator);
+            }
             // A prototype inside a function names no value.
             if found.is_function() && !self.is_cpp {
                 continue;

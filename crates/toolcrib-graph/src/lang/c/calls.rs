@@ -7,6 +7,9 @@ use super::items::Reader;
 use super::terms::children;
 use crate::facts::{Term, TermId};
 
+/// Names bound last that a name is looked for among.
+const MAX_LOCALS: usize = 400;
+
 impl<'s> Reader<'_, 's> {
     pub(super) fn call(&mut self, node: Node<'_>) {
         let Some(function) = node.child_by_field_name("function") else {
@@ -66,9 +69,12 @@ impl<'s> Reader<'_, 's> {
 
     /// Arguments are counted where the source says how many there are.
     fn count_arguments(&mut self, node: Node<'_>) {
-        let Some(list) = node.child_by_field_name("arguments") else {
-            return;
-        };
+        if let Some(list) = node.child_by_field_name("arguments") {
+            self.count_list(list);
+        }
+    }
+
+    fn count_list(&mut self, list: Node<'_>) {
         let given = children(self.kinds, list);
         let unsure = given.iter().any(|n| {
             matches!(
@@ -79,6 +85,85 @@ impl<'s> Reader<'_, 's> {
         if !unsure && !list.has_error() {
             self.b.given(given.len());
         }
+    }
+
+    /// `T x(…);`, `T x{…};` and, where a name is taken for a parameter, `T x(y);`
+    pub(super) fn made_by(&mut self, ty: Option<Node<'_>>, declarator: Node<'_>) {
+        let list = match self.kind(declarator) {
+            K::InitDeclarator => declarator.child_by_field_name("value"),
+            K::FunctionDeclarator if self.passes_names(declarator) => {
+                declarator.child_by_field_name("parameters")
+            }
+            _ => None,
+        };
+        let is_list = |list: &Node<'_>| match self.kind(*list) {
+            K::Arguments | K::ParameterList => true,
+            // Braces after `=` fill a value.
+            K::Braces => list
+                .prev_sibling()
+                .is_none_or(|before| before.kind() != "="),
+            _ => false,
+        };
+        if let (Some(ty), Some(list)) = (ty, list.filter(is_list))
+            && declarator
+                .child_by_field_name("declarator")
+                .is_some_and(|d| self.kind(d) == K::Identifier)
+        {
+            self.made(declarator, ty, list);
+        }
+    }
+
+    /// `T{…}`
+    pub(super) fn literal(&mut self, node: Node<'_>) {
+        if let (true, Some(ty), Some(list)) = (
+            self.is_cpp,
+            node.child_by_field_name("type"),
+            node.child_by_field_name("value"),
+        ) {
+            self.made(node, ty, list);
+        }
+    }
+
+    fn made(&mut self, node: Node<'_>, ty: Node<'_>, list: Node<'_>) {
+        if !matches!(
+            self.kind(ty),
+            K::TypeIdentifier | K::Identifier | K::Qualified | K::TemplateType
+        ) {
+            return;
+        }
+        let term = self.terms.ty(self.b, ty);
+        let name = self.plain_name(ty);
+        let name = name.split('<').next().unwrap_or_default().to_string();
+        let sym = self.b.owned_name(&name);
+        self.b
+            .call_spanning(node, ty.start_byte(), ty.end_byte(), sym, term);
+        self.count_list(list);
+    }
+
+    /// Whether what looks like the parameters of a prototype are names that the
+    /// function around has bound.
+    fn passes_names(&self, declarator: Node<'_>) -> bool {
+        let Some(list) = declarator.child_by_field_name("parameters") else {
+            return false;
+        };
+        let scope = self.b.scope();
+        let parts = children(self.kinds, list);
+        !parts.is_empty()
+            && parts.iter().all(|part| {
+                let Some(ty) = part.child_by_field_name("type") else {
+                    return false;
+                };
+                let text = self.b.text(ty);
+                self.kind(ty) == K::TypeIdentifier
+                    && part.child_by_field_name("declarator").is_none()
+                    && self
+                        .b
+                        .locals()
+                        .iter()
+                        .rev()
+                        .take(MAX_LOCALS)
+                        .any(|l| l.scope == scope && self.b.sym_text(l.name) == text)
+            })
     }
 
     /// `new T(…)`

@@ -323,6 +323,7 @@ impl<'s> Reader<'_, 's> {
             .children_by_field_name("declarator", &mut cursor)
             .collect();
         self.name_inner_type(node, ty, &declarators);
+        let is_alone = declarators.len() == 1;
         for declarator in declarators {
             let Some(found) = declared(self.kinds, declarator) else {
                 continue;
@@ -333,7 +334,9 @@ impl<'s> Reader<'_, 's> {
                 }
                 let def = self.callable(node, &found, node.end_byte());
                 self.declared_only(node, def);
-                self.b.open(def);
+                if is_alone {
+                    self.b.open(def);
+                }
                 continue;
             }
             if self.kind(found.name) == K::Qualified
@@ -343,6 +346,9 @@ impl<'s> Reader<'_, 's> {
             }
             if self.named_lambda(declarator, &found) {
                 continue;
+            }
+            if self.is_cpp && self.kind(declarator) == K::InitDeclarator {
+                self.made_by(ty, declarator);
             }
             let name = self.plain_name(found.name);
             // Of a pointer to a constant only the target is one.

@@ -200,12 +200,13 @@ impl<'s> Reader<'_, 's> {
         if !self.in_class() {
             return;
         }
+        let is_alone = declarators.len() == 1;
         for declarator in declarators {
             let Some(found) = declared(self.kinds, declarator) else {
                 continue;
             };
             if found.is_function() {
-                self.method_declaration(node, &found);
+                self.method_declaration(node, &found, is_alone);
                 continue;
             }
             let name = self.plain_name(found.name);

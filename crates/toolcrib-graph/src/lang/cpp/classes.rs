@@ -7,10 +7,17 @@ use crate::lang::c::{Declared, K, Reader, Templated, children};
 use crate::model::NodeKind;
 
 impl<'s> Reader<'_, 's> {
-    pub(in crate::lang) fn method_declaration(&mut self, node: Node<'_>, found: &Declared<'_>) {
+    pub(in crate::lang) fn method_declaration(
+        &mut self,
+        node: Node<'_>,
+        found: &Declared<'_>,
+        is_alone: bool,
+    ) {
         let def = self.callable(node, found, node.end_byte());
         self.declared_only(node, def);
-        self.b.open(def);
+        if is_alone {
+            self.b.open(def);
+        }
         debug_assert!(matches!(
             self.b.def(def).kind,
             NodeKind::Method | NodeKind::Function

@@ -47,7 +47,18 @@ const CUSTOMARY: [&str; 8] = [
     "api", "app", "echo", "engine", "group", "mux", "r", "router",
 ];
 /// Methods of routers that give a router under the same path.
-const FLUENT: [&str; 4] = ["StrictSlash", "Subrouter", "Use", "With"];
+const FLUENT: [&str; 10] = [
+    "Headers",
+    "Host",
+    "Methods",
+    "NewRoute",
+    "Queries",
+    "Schemes",
+    "StrictSlash",
+    "Subrouter",
+    "Use",
+    "With",
+];
 /// Calls of one chain that are looked through.
 const MAX_CHAIN: usize = 64;
 /// Arguments that are looked at.
@@ -327,6 +338,8 @@ impl<'s> Reader<'_, 's> {
             "HandleFunc" | "Handle" | "Any" | "Match" | "GET" | "POST" | "PUT" | "DELETE"
             | "PATCH" | "OPTIONS" | "HEAD" | "Get" | "Post" | "Put" | "Delete" | "Patch"
             | "Options" | "Head" => self.route(node, operand, method, &children(arguments)),
+            "Add" => self.route(node, operand, method, &children(arguments)),
+            "Handler" | "HandlerFunc" => self.built(node, operand, &children(arguments)),
             "Route" | "Group" | "Mount" => self.nested(operand, method, &children(arguments)),
             "Methods" => {
                 let mut verbs = Vec::new();
@@ -349,18 +362,19 @@ impl<'s> Reader<'_, 's> {
         given: &[Node<'_>],
     ) -> bool {
         let stated = match given {
-            // `Handle("GET", "/x", handler)` and `Match([]string{…}, …)` of gin.
-            [methods, _, _, ..] if matches!(method, "Handle" | "Match") => {
+            // `Handle("GET", "/x", handler)` and `Match([]string{…}, …)` of gin, and
+            // `Add("GET", "/x", handler)` of echo.
+            [methods, _, _, ..] if matches!(method, "Add" | "Handle" | "Match") => {
                 self.http_methods(*methods)
             }
             _ => Vec::new(),
         };
         let (verb, at) = match method {
-            "Handle" | "Match" if given.len() > 2 => match stated.first() {
+            "Add" | "Handle" | "Match" if given.len() > 2 => match stated.first() {
                 Some(verb) if !verb.is_empty() => (verb.as_str(), 1),
                 _ => return false,
             },
-            "Match" => return false,
+            "Add" | "Match" => return false,
             "HandleFunc" | "Handle" | "Any" => ("ANY", 0),
             verb => (verb, 0),
         };
@@ -403,15 +417,8 @@ impl<'s> Reader<'_, 's> {
             (_, [rest @ .., last]) => (*last, rest),
             _ => return false,
         };
-        let stripped = self.stripped(handler);
-        if matches!(method, "Handle" | "Mount") && at == 0 {
-            let (inner, prefix) = match &stripped {
-                Some((inner, prefix)) => (*inner, joined(&on.prefix, prefix)),
-                None => (handler, on.prefix.clone()),
-            };
-            if self.mounts(&on, inner, &prefix) {
-                return true;
-            }
+        if method == "Handle" && at == 0 && self.mounts_whole(&on, handler) {
+            return true;
         }
         let said = self.routes.methods.get(&node.id()).cloned();
         let verbs = match said {
@@ -419,16 +426,10 @@ impl<'s> Reader<'_, 's> {
             _ if stated.len() > 1 => stated.clone(),
             _ => vec![verb.to_ascii_uppercase()],
         };
-        let path = joined(&on.prefix, path);
-        let term = self.handler(handler, 0);
-        let scope = self.b.scope();
         let sym = self.b.node_name(operand);
         let is_name = matches!(kind(operand), K::Identifier | K::Selector);
         let is_doubted = is_name && self.known(sym, operand.start_byte() as u32).is_none();
-        for verb in verbs {
-            let title = one_line(&format!("{verb} {path}"), MAX_TITLE);
-            let def = self.b.route(span(node), &title, on.router);
-            self.b.value(def, scope, term);
+        for def in self.add_routes(node, &on, &verbs, path, handler) {
             if is_doubted {
                 let receiver = self.terms.expr(self.b, operand);
                 self.b.doubt(def, receiver);
@@ -442,6 +443,83 @@ impl<'s> Reader<'_, 's> {
             }
         }
         true
+    }
+
+    fn add_routes(
+        &mut self,
+        node: Node<'_>,
+        on: &On,
+        verbs: &[String],
+        path: &str,
+        handler: Node<'_>,
+    ) -> Vec<DefIx> {
+        let path = joined(&on.prefix, path);
+        let term = self.handler(handler, 0);
+        let scope = self.b.scope();
+        let mut routes = Vec::with_capacity(verbs.len());
+        for verb in verbs {
+            let title = one_line(&format!("{verb} {path}"), MAX_TITLE);
+            let def = self.b.route(span(node), &title, on.router);
+            self.b.value(def, scope, term);
+            routes.push(def);
+        }
+        routes
+    }
+
+    /// `r.Methods("GET").Path("/x").HandlerFunc(handler)` of gorilla: what a route
+    /// is for is said in any order before its handler.
+    fn built(&mut self, node: Node<'_>, operand: Node<'_>, given: &[Node<'_>]) -> bool {
+        let [handler] = given else { return false };
+        let mut verbs = self.routes.methods.get(&node.id()).cloned();
+        let mut path = None;
+        let mut at = operand;
+        for _ in 0..MAX_CHAIN {
+            let Some(function) = at.child_by_field_name("function") else {
+                break;
+            };
+            let (Some(inner), Some(field), Some(given)) = (
+                function.child_by_field_name("operand"),
+                function.child_by_field_name("field"),
+                at.child_by_field_name("arguments").map(children),
+            ) else {
+                break;
+            };
+            match (self.b.text(field), given.as_slice()) {
+                ("Path" | "PathPrefix", [one]) if path.is_none() => match self.path(*one, 0) {
+                    Some(own) => path = Some(own),
+                    None => return false,
+                },
+                ("Methods", given) => {
+                    let given = given.iter().take(MAX_GIVEN);
+                    verbs = Some(given.flat_map(|one| self.http_methods(*one)).collect());
+                }
+                ("Headers" | "Host" | "Name" | "NewRoute" | "Queries" | "Schemes", _) => {}
+                _ => break,
+            }
+            at = inner;
+        }
+        let (Some(path), Some(on)) = (path, self.router(at, true)) else {
+            return false;
+        };
+        if !on.certain && !path.starts_with('/') {
+            return false;
+        }
+        if self.mounts_whole(&on, *handler) {
+            return true;
+        }
+        let verbs = verbs.filter(|verbs| !verbs.is_empty());
+        let verbs = verbs.unwrap_or_else(|| vec!["ANY".to_string()]);
+        self.add_routes(node, &on, &verbs, &path, *handler);
+        true
+    }
+
+    /// A handler that is itself a router of whole paths, unless what it is under is
+    /// taken off before.
+    fn mounts_whole(&mut self, on: &On, handler: Node<'_>) -> bool {
+        match self.stripped(handler) {
+            Some((inner, prefix)) => self.mounts(on, inner, &joined(&on.prefix, &prefix)),
+            None => self.mounts(on, handler, &on.prefix),
+        }
     }
 
     /// A handler that is itself a router; says whether it is one for certain.

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::items::{MAX_DEPTH, Reader, Visible, is_class, is_public};
 use super::{K, kind};
-use crate::facts::{DefIx, NewDef, Sym, Term, TermId, span};
+use crate::facts::{ANY_TIME, DefIx, NewDef, Sym, Term, TermId, span};
 use crate::model::NodeKind;
 
 impl<'s> Reader<'_, 's> {
@@ -166,7 +166,11 @@ impl<'s> Reader<'_, 's> {
                     return self.bind_static(target, value);
                 }
                 let sym = self.b.node_name(target);
+                if let Some(outer) = self.outer.get(&(scope, sym)).copied() {
+                    self.bind_outside(outer, sym, value);
+                }
                 self.b.local(sym, visible.at, visible.until, value);
+                self.bind_again(sym, visible, value);
             }
             K::PatternList | K::TuplePattern | K::ListPattern | K::Tuple | K::List => {
                 let mut cursor = target.walk();
@@ -181,6 +185,28 @@ impl<'s> Reader<'_, 's> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What is bound in a loop is seen from where the loop begins again.
+    fn bind_again(&mut self, name: Sym, visible: Visible, value: TermId) {
+        let scope = self.b.scope();
+        for (start, end, of) in self.loops.clone() {
+            if of == scope && start < visible.at && visible.at <= end {
+                self.b.local(name, start, start, value);
+            }
+        }
+    }
+
+    /// A name of the module or of a function around takes a value too.
+    fn bind_outside(&mut self, outer: DefIx, name: Sym, value: TermId) {
+        let scope = self.b.scope();
+        if outer != DefIx::ROOT {
+            // What the value means depends on names that are not seen there.
+            let unknown = TermId::UNKNOWN;
+            self.b.local_in(outer, name, ANY_TIME, ANY_TIME, unknown);
+        } else if let Some(def) = self.members.get(&(outer, name)).copied() {
+            self.b.value(def, scope, value);
         }
     }
 

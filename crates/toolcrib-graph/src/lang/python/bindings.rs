@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::items::{MAX_DEPTH, Reader, Visible};
+use super::items::{MAX_DEPTH, Reader, Visible, is_class};
 use super::terms::either;
 use super::{K, kind};
 use crate::facts::{DefIx, Term, TermId};
@@ -23,6 +23,62 @@ impl<'s> Reader<'_, 's> {
             until: node.end_byte() as u32,
         };
         self.bind(left, each, visible, 0);
+    }
+
+    pub(super) fn enter_loop(&mut self, node: Node<'_>) {
+        let (start, end) = (node.start_byte() as u32, node.end_byte() as u32);
+        let scope = self.b.scope();
+        self.loops.push((start, end, scope));
+    }
+
+    /// `global name` and `nonlocal name`
+    pub(super) fn binds_outside(&mut self, node: Node<'_>) {
+        let scope = self.b.scope();
+        let mut outer = DefIx::ROOT;
+        if kind(node) == K::Nonlocal {
+            outer = self.b.def(scope).parent;
+            while outer != DefIx::ROOT && is_class(self.b.def(outer).kind) {
+                outer = self.b.def(outer).parent;
+            }
+        }
+        let mut cursor = node.walk();
+        for name in node.named_children(&mut cursor) {
+            let sym = self.b.node_name(name);
+            self.outer.insert((scope, sym), outer);
+        }
+    }
+
+    /// Names that a pattern of `case` captures.
+    pub(super) fn bind_case(&mut self, node: Node<'_>) {
+        let visible = self.after(node);
+        let mut todo = vec![(node, 0)];
+        while let Some((pattern, depth)) = todo.pop() {
+            if depth > MAX_DEPTH {
+                continue;
+            }
+            let mut cursor = pattern.walk();
+            let parts: Vec<Node<'_>> = pattern.named_children(&mut cursor).collect();
+            let is_class = kind(pattern) == K::ClassPattern;
+            for (place, part) in parts.into_iter().enumerate() {
+                match kind(part) {
+                    // The class itself, or the name of an argument.
+                    K::DottedName if is_class && place == 0 => {}
+                    K::Identifier if kind(pattern) == K::KeywordPattern && place == 0 => {}
+                    K::DottedName if part.named_child_count() == 1 => {
+                        self.bind_capture(part.named_child(0), visible);
+                    }
+                    K::DottedName => {}
+                    K::Identifier => self.bind_capture(Some(part), visible),
+                    _ => todo.push((part, depth + 1)),
+                }
+            }
+        }
+    }
+
+    fn bind_capture(&mut self, name: Option<Node<'_>>, visible: Visible) {
+        if let Some(name) = name.filter(|n| kind(*n) == K::Identifier && self.b.text(*n) != "_") {
+            self.bind(name, TermId::UNKNOWN, visible, 0);
+        }
     }
 
     pub(super) fn comprehension(&mut self, node: Node<'_>) {

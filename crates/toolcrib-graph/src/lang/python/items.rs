@@ -22,6 +22,10 @@ pub(super) struct Reader<'b, 's> {
     pub(super) class_method: bool,
     /// Ends of the blocks around the walk.
     pub(super) blocks: Vec<u32>,
+    /// Where loops around the walk begin and end, and the scope they are in.
+    pub(super) loops: Vec<(u32, u32, DefIx)>,
+    /// Names that a function binds outside of itself, with the scope they are in.
+    pub(super) outer: FxHashMap<(DefIx, Sym), DefIx>,
     /// First parameters of methods.
     pub(super) receivers: FxHashMap<DefIx, (Sym, DefIx)>,
     /// Fields of classes and variables of the module, by name.
@@ -62,6 +66,8 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
         decorated: None,
         class_method: false,
         blocks: Vec::new(),
+        loops: Vec::new(),
+        outer: FxHashMap::default(),
         receivers: FxHashMap::default(),
         members: FxHashMap::default(),
         callee: 0,
@@ -78,6 +84,9 @@ impl<'s> Reader<'_, 's> {
         self.b.pass(start);
         while self.blocks.last().is_some_and(|end| *end <= start) {
             self.blocks.pop();
+        }
+        while self.loops.last().is_some_and(|(_, end, _)| *end <= start) {
+            self.loops.pop();
         }
         match kind(node) {
             K::Decorated => self.decorators(node),
@@ -98,7 +107,11 @@ impl<'s> Reader<'_, 's> {
                 self.import_from(node);
                 return false;
             }
-            K::FutureImport | K::Global | K::Nonlocal => return false,
+            K::Global | K::Nonlocal => {
+                self.binds_outside(node);
+                return false;
+            }
+            K::FutureImport => return false,
             K::Comment => {
                 let scope = self.b.scope();
                 self.b.words(scope, span(node), TextKind::Comment);
@@ -126,7 +139,11 @@ impl<'s> Reader<'_, 's> {
             }
             K::Block => self.blocks.push(node.end_byte() as u32),
             K::Return => self.result(node),
-            K::For => self.bind_for(node),
+            K::For => {
+                self.bind_for(node);
+                self.enter_loop(node);
+            }
+            K::While => self.enter_loop(node),
             K::WithItem | K::Except => self.bind_as(node),
             K::AsPattern => self.as_pattern(node),
             K::If | K::Elif => self.narrow(node),
@@ -146,7 +163,11 @@ impl<'s> Reader<'_, 's> {
             }
             K::Parameters | K::LambdaParameters => {}
             K::DefaultParameter | K::TypedDefaultParameter => {}
-            K::ListSplat | K::DictSplat | K::AsTarget | K::CasePattern => return false,
+            K::CasePattern => {
+                self.bind_case(node);
+                return false;
+            }
+            K::ListSplat | K::DictSplat | K::AsTarget => return false,
             _ => {}
         }
         true
@@ -355,8 +376,8 @@ impl<'s> Reader<'_, 's> {
                     self.b.term(Term::Inst(ty))
                 }
                 None => match parameter.child_by_field_name("value") {
-                    Some(value) if kind(value) != K::None => self.terms.expr(self.b, value),
-                    _ => TermId::UNKNOWN,
+                    Some(value) => self.terms.expr(self.b, value),
+                    None => TermId::UNKNOWN,
                 },
             };
             let mut bound = name;

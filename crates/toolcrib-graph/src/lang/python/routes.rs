@@ -44,6 +44,10 @@ pub(super) struct Routes {
     imported: FxHashSet<Sym>,
     /// Names from `django.urls`, by what they are there.
     django: FxHashMap<Sym, Sym>,
+    /// Classes whose `as_view()` a variable is given, by the scope of the variable.
+    views: FxHashMap<(DefIx, Sym), (Sym, TermId)>,
+    /// What classes say that they answer.
+    answered: FxHashMap<DefIx, Vec<String>>,
     /// Routes whose function comes next.
     pending: Vec<DefIx>,
     /// The module's variable whose value is being read, until its end.
@@ -82,6 +86,14 @@ impl<'s> Reader<'_, 's> {
         let name = self.b.node_name(left);
         if self.b.scope() == DefIx::ROOT && kind(left) == K::Identifier {
             self.routes.assigned = Some((right.end_byte() as u32, name));
+        }
+        let scope = self.b.scope();
+        if let Some(viewed) = self.viewed(right) {
+            self.routes.views.insert((scope, name), viewed);
+        }
+        if self.b.sym_text(name) == "methods" && self.b.def(scope).kind == NodeKind::Class {
+            let verbs = self.verbs(right);
+            self.routes.answered.insert(scope, verbs);
         }
         let Some(function) = right.child_by_field_name("function") else {
             return;
@@ -302,20 +314,21 @@ impl<'s> Reader<'_, 's> {
         let (Some(path), Some(handler)) = (path, handler) else {
             return;
         };
-        let class = self.viewed(handler);
-        let own = class.filter(|_| given.named("methods").is_none());
-        let verbs = match own {
-            Some(class) => self.methods_of(class),
-            None => self.methods(given),
+        let class = self.viewed(handler).map(|(name, _)| self.class_named(name));
+        let verbs = match class {
+            Some(class) if given.named("methods").is_none() => self.methods_of(class),
+            _ => self.methods(given),
         };
+        let class = class.flatten();
         for verb in verbs {
             let on = self.named_router(router);
             let route = self
                 .b
                 .route(span(node), &format!("{verb} {path}"), Some(on));
             let mut term = self.view(handler);
-            if own.is_some() && verb != "ANY" {
-                let method = self.b.owned_name(&verb.to_ascii_lowercase());
+            let method = verb.to_ascii_lowercase();
+            if class.is_some_and(|class| self.members_of(class).any(|name| name == method)) {
+                let method = self.b.owned_name(&method);
                 term = self.b.term(Term::Member(term, method));
             }
             let scope = self.b.scope();
@@ -323,29 +336,41 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// What a class of this file answers by its methods' names; anything where
-    /// that is not to be seen.
-    fn methods_of(&mut self, class: Node<'_>) -> Vec<String> {
-        let name = self.b.node_name(class);
-        let count = self.b.def_count();
-        let class = (1..count).map(DefIx).find(|ix| {
+    fn class_named(&self, name: Sym) -> Option<DefIx> {
+        (1..self.b.def_count()).map(DefIx).find(|ix| {
             let def = self.b.def(*ix);
             def.kind == NodeKind::Class && def.name == name
-        });
+        })
+    }
+
+    fn members_of(&self, class: DefIx) -> impl Iterator<Item = &str> {
+        (1..self.b.def_count())
+            .map(|ix| self.b.def(DefIx(ix)))
+            .filter(move |def| def.parent == class)
+            .map(|def| self.b.sym_text(def.name))
+    }
+
+    /// What a class of this file answers: what it says, else by its methods' names;
+    /// anything where that is not to be seen.
+    fn methods_of(&self, class: Option<DefIx>) -> Vec<String> {
         let Some(class) = class else {
             return vec!["ANY".to_string()];
         };
-        let mut verbs: Vec<String> = (1..count)
-            .map(|ix| self.b.def(DefIx(ix)))
-            .filter(|def| def.parent == class)
-            .map(|def| self.b.sym_text(def.name))
+        if let Some(verbs) = self.routes.answered.get(&class) {
+            return verbs.clone();
+        }
+        let verbs: Vec<String> = self
+            .members_of(class)
             .filter(|name| VERBS.contains(name))
             .map(str::to_ascii_uppercase)
             .collect();
-        if verbs.is_empty() {
-            verbs.push("ANY".to_string());
+        if !verbs.is_empty() {
+            return verbs;
         }
-        verbs
+        let is_view = self
+            .members_of(class)
+            .any(|name| name == "dispatch_request");
+        vec![if is_view { "GET" } else { "ANY" }.to_string()]
     }
 
     /// `path("users/", view)`, also around `include(…)`.
@@ -424,24 +449,37 @@ impl<'s> Reader<'_, 's> {
         term
     }
 
-    /// The class of `View.as_view()`.
-    fn viewed<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
+    /// The class of `View.as_view()`, also by the name of a variable that is given it.
+    fn viewed(&mut self, node: Node<'_>) -> Option<(Sym, TermId)> {
+        if kind(node) == K::Identifier {
+            let name = self.b.node_name(node);
+            let mut scope = self.b.scope();
+            loop {
+                let found = self.routes.views.get(&(scope, name));
+                if found.is_some() || scope == DefIx::ROOT {
+                    return found.copied();
+                }
+                scope = self.b.def(scope).parent;
+            }
+        }
         let function = node.child_by_field_name("function")?;
         if kind(node) != K::Call || kind(function) != K::Attribute {
             return None;
         }
         let name = function.child_by_field_name("attribute")?;
-        (self.b.text(name) == "as_view")
-            .then(|| function.child_by_field_name("object"))
-            .flatten()
+        if self.b.text(name) != "as_view" {
+            return None;
+        }
+        let class = function.child_by_field_name("object")?;
+        Some((self.b.node_name(class), self.terms.expr(self.b, class)))
     }
 
     /// A view, or the class of `View.as_view()`.
     fn view(&mut self, node: Node<'_>) -> TermId {
+        if let Some((_, class)) = self.viewed(node) {
+            return class;
+        }
         if kind(node) == K::Call {
-            if let Some(class) = self.viewed(node) {
-                return self.terms.expr(self.b, class);
-            }
             // A view wrapped in a decorator.
             let given = self.given(node);
             return match (given.at(0), given.at(1)) {
@@ -453,9 +491,14 @@ impl<'s> Reader<'_, 's> {
     }
 
     fn methods(&mut self, given: &Given<'_>) -> Vec<String> {
-        let Some(list) = given.named("methods") else {
-            return vec!["GET".to_string()];
-        };
+        match given.named("methods") {
+            Some(list) => self.verbs(list),
+            None => vec!["GET".to_string()],
+        }
+    }
+
+    /// What a list of methods names.
+    fn verbs(&self, list: Node<'_>) -> Vec<String> {
         let mut cursor = list.walk();
         let mut verbs: Vec<String> = list
             .named_children(&mut cursor)

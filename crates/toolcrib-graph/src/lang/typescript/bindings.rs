@@ -1,11 +1,15 @@
 //! Variables, parameters, patterns and what tests of a type tell.
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use super::K;
-use super::items::{MAX_DEPTH, Passed, Reader, Visible, unquoted};
-use crate::facts::{Term, TermId, WHOLE, span};
+use super::items::{Given, Held, MAX_DEPTH, Passed, Reader, Visible, unquoted};
+use crate::facts::{Sym, Term, TermId, WHOLE, span};
 use crate::model::{NodeKind, Span};
+
+/// Values of one variable that are looked at.
+const MAX_VALUES: usize = 8;
 
 impl<'s> Reader<'_, 's> {
     /// Whether names bound here belong to a module rather than to a block.
@@ -76,10 +80,22 @@ impl<'s> Reader<'_, 's> {
         let declared = self.terms.declared(self.b, node, "type");
         if !self.is_static() {
             self.lead = None;
-            let term = self.declared_value(node, value);
             let sym = self.b.node_name(name);
             let visible = self.in_block(node);
-            self.b.local(sym, visible.at, visible.until, term);
+            if declared.is_known() || self.declares_constant {
+                let term = self.declared_value(node, value);
+                self.b.local(sym, visible.at, visible.until, term);
+            } else {
+                let first = value.filter(|value| !self.is_nothing(*value));
+                let first = first.map(|value| self.terms.expr(self.b, value));
+                let scope = self.b.scope();
+                self.held.push(Held {
+                    scope,
+                    name: sym,
+                    visible,
+                    values: first.into_iter().collect(),
+                });
+            }
             return true;
         }
         let kind = if self.declares_constant {
@@ -104,7 +120,7 @@ impl<'s> Reader<'_, 's> {
             self.b.def_mut(def).ty = declared;
         } else if let Some(value) = value {
             let term = self.terms.expr(self.b, value);
-            if !is_object {
+            if !is_object && !self.is_nothing(value) {
                 self.b.value(def, scope, term);
             }
         }
@@ -123,6 +139,74 @@ impl<'s> Reader<'_, 's> {
         match value {
             Some(value) => self.terms.expr(self.b, value),
             None => TermId::UNKNOWN,
+        }
+    }
+
+    /// Whether an expression is `null` or `undefined`.
+    pub(super) fn is_nothing(&self, node: Node<'_>) -> bool {
+        matches!(self.kinds.of(self.bare(node)), K::Null | K::Undefined)
+    }
+
+    /// Binds the variables of functions that declare no type, with all that they
+    /// are given, and gives the others' values to the variables of the module.
+    pub(super) fn bind_held(&mut self) {
+        let mut held = std::mem::take(&mut self.held);
+        let given = std::mem::take(&mut self.given);
+        let names: FxHashSet<Sym> = given.iter().map(|given| given.name).collect();
+        // Those that are bound otherwise hide others of their names.
+        let mut bound: FxHashMap<Sym, Vec<(Visible, Option<usize>)>> = FxHashMap::default();
+        for local in self.b.locals().iter().filter(|l| names.contains(&l.name)) {
+            let (at, until) = (local.at, local.until);
+            let visible = Visible { at, until };
+            bound.entry(local.name).or_default().push((visible, None));
+        }
+        for (i, held) in held.iter().enumerate() {
+            let all = bound.entry(held.name).or_default();
+            all.push((held.visible, Some(i)));
+        }
+        for Given {
+            scope,
+            name,
+            at,
+            value,
+        } in given
+        {
+            let all = bound.get(&name).map_or(&[][..], Vec::as_slice);
+            let innermost = all
+                .iter()
+                .filter(|(visible, _)| visible.at <= at && at < visible.until)
+                .min_by_key(|(visible, _)| visible.until - visible.at);
+            match innermost {
+                Some((_, Some(place))) => {
+                    let held = &mut held[*place];
+                    // An inner function has names of its own.
+                    let value = match held.scope == scope {
+                        true => value,
+                        false => TermId::UNKNOWN,
+                    };
+                    if held.values.len() < MAX_VALUES && !held.values.contains(&value) {
+                        held.values.push(value);
+                    }
+                }
+                Some((_, None)) => {}
+                None => {
+                    if let Some(def) = self.untyped.get(&name).copied() {
+                        self.b.value(def, scope, value);
+                    }
+                }
+            }
+        }
+        for held in held {
+            let value = match held.values.as_slice() {
+                [] => TermId::UNKNOWN,
+                [one] => *one,
+                several => {
+                    let list = self.b.list(several);
+                    self.b.term(Term::Held(list))
+                }
+            };
+            let Visible { at, until } = held.visible;
+            self.b.local_in(held.scope, held.name, at, until, value);
         }
     }
 

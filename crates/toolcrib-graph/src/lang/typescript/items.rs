@@ -57,6 +57,9 @@ pub(super) struct Reader<'b, 's> {
     pub(super) declared: FxHashSet<(DefIx, Sym)>,
     /// Variables of the module that declare no type.
     pub(super) untyped: FxHashMap<Sym, DefIx>,
+    /// Variables of functions that declare no type.
+    pub(super) held: Vec<Held>,
+    pub(super) given: Vec<Given>,
     /// Definitions of the module by name, for members that are assigned to them.
     pub(super) owners: FxHashMap<Sym, DefIx>,
     /// Titles of the groups of tests around.
@@ -82,14 +85,30 @@ pub(super) struct Visible {
     pub(super) until: u32,
 }
 
-pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
-    let kinds = Kinds::of_path(path);
+/// A variable of a function without a declared type.
+pub(super) struct Held {
+    pub(super) scope: DefIx,
+    pub(super) name: Sym,
+    pub(super) visible: Visible,
+    pub(super) values: Vec<TermId>,
+}
+
+/// A value that a bare name is given.
+pub(super) struct Given {
+    pub(super) scope: DefIx,
+    pub(super) name: Sym,
+    pub(super) at: u32,
+    pub(super) value: TermId,
+}
+
+pub(super) fn read<'s>(root: Node<'_>, path: &str, dialect: Dialect, b: &mut Builder<'s>) {
+    let kinds = Kinds::of_dialect(dialect);
     let mut reader = Reader {
         b,
         kinds,
         terms: Terms::new(kinds),
         is_test_file: super::blocks::is_test_path(path),
-        is_untyped: Dialect::of(path) == Dialect::Script,
+        is_untyped: dialect == Dialect::Script,
         waiting: None,
         callee: 0,
         blocks: Vec::new(),
@@ -105,6 +124,8 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
         overloads: FxHashMap::default(),
         declared: FxHashSet::default(),
         untyped: FxHashMap::default(),
+        held: Vec::new(),
+        given: Vec::new(),
         owners: FxHashMap::default(),
         groups: Vec::new(),
         routes: Routes::default(),
@@ -115,6 +136,7 @@ pub(super) fn read<'s>(root: Node<'_>, path: &str, b: &mut Builder<'s>) {
     }
     walk(root, |node, field| reader.enter(node, field));
     reader.let_go();
+    reader.bind_held();
     reader.routes_reached(u32::MAX);
     reader.finish_exports();
 }

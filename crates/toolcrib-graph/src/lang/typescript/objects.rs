@@ -7,7 +7,7 @@
 use tree_sitter::Node;
 
 use super::K;
-use super::items::{Reader, unquoted};
+use super::items::{Given, Reader, unquoted};
 use crate::facts::{DefIx, Flags, Sym, Term, TermId, span};
 use crate::model::NodeKind;
 
@@ -239,13 +239,14 @@ impl<'s> Reader<'_, 's> {
         };
         self.routes_assigned(left, right);
         match self.kinds.of(left) {
-            K::Identifier => {
-                let sym = self.b.node_name(left);
-                if let Some(def) = self.untyped.get(&sym).copied() {
-                    let value = self.terms.expr(self.b, right);
-                    let scope = self.b.scope();
-                    self.b.value(def, scope, value);
-                }
+            K::Identifier if !self.is_nothing(right) => {
+                let value = self.terms.expr(self.b, right);
+                self.given.push(Given {
+                    scope: self.b.scope(),
+                    name: self.b.node_name(left),
+                    at: node.start_byte() as u32,
+                    value,
+                });
             }
             K::Member => {
                 if self.common_export(node, left, right) {
@@ -334,9 +335,12 @@ impl<'s> Reader<'_, 's> {
             let def = self.define_in(class, span(node), node.end_byte(), NodeKind::Field, text);
             self.hide_private(def, text, false);
             self.overloads.insert(key, def);
-            self.b.value(def, scope, value);
+            if !self.is_nothing(right) {
+                self.b.value(def, scope, value);
+            }
         } else if let Some(def) = self.overloads.get(&key).copied()
             && self.b.def(def).kind == NodeKind::Field
+            && !self.is_nothing(right)
         {
             self.b.value(def, scope, value);
         }

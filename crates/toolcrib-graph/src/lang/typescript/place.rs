@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use crate::language::language_name;
+use crate::language::{language_name, language_of_file};
 use crate::link::{Placement, SpaceIx, leading};
 use crate::model::NodeKind;
 use crate::scan::SourceFile;
@@ -36,7 +36,7 @@ const BUILT: &[&str] = &["dist", "lib", "build", "out", "esm", "cjs", "es"];
 pub(super) fn place(p: &mut Placement<'_>) {
     let own: Vec<u32> = (0u32..)
         .zip(p.files)
-        .filter(|(_, file)| is_script(&file.path))
+        .filter(|(_, file)| is_script(language_of_file(file)))
         .map(|(i, _)| i)
         .collect();
     if own.is_empty() {
@@ -83,8 +83,8 @@ pub(super) fn place(p: &mut Placement<'_>) {
     }
 }
 
-fn is_script(path: &str) -> bool {
-    matches!(language_name(path), Some("TypeScript" | "JavaScript"))
+fn is_script(language: Option<&str>) -> bool {
+    matches!(language, Some("TypeScript" | "JavaScript"))
 }
 
 /// The path as a module's name.
@@ -246,6 +246,7 @@ impl<'a> Project<'a> {
 
     /// A script at a path, with what may be left out of it.
     fn probe(&self, path: &str) -> Option<u32> {
+        let is_script = |path: &str| is_script(language_name(path));
         let file = |path: &str| self.by_path.get(path).copied().filter(|_| is_script(path));
         if let Some(found) = file(path) {
             return Some(found);

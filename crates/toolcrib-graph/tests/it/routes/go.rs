@@ -237,6 +237,127 @@ func home(w http.ResponseWriter, r *http.Request) {}
 }
 
 #[test]
+fn routes_of_echo() {
+    check(
+        &[
+            ("go.mod", "module shop\n\ngo 1.22\n"),
+            (
+                "main.go",
+                r#"package main
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/labstack/echo/v4"
+)
+
+func main() {
+	e := echo.New()
+	e.GET("/users/:id", show)
+	e.POST("/users", save, logged)
+	e.Add("PUT", "/put", save)
+	e.Add(http.MethodDelete, "/del", save)
+	e.Match([]string{"GET", "POST"}, "/match", show)
+	admin := e.Group("/admin", logged)
+	admin.Group("/sub").PATCH("/x", h.List)
+	register(e.Group("/v1"))
+	register(e.Group("/v2"))
+	var all sync.WaitGroup
+	all.Add(1)
+	set.Add("PUT", "/no", save)
+}
+
+func register(g *echo.Group) { g.GET("/inner", show) }
+
+type handlers struct{}
+
+var h = &handlers{}
+
+func (h *handlers) List(c echo.Context) error { return nil }
+
+func show(c echo.Context) error { return nil }
+func save(c echo.Context) error { return nil }
+
+func logged(next echo.HandlerFunc) echo.HandlerFunc { return next }
+"#,
+            ),
+        ],
+        &[
+            "main.go:12 GET /users/:id -> shop.show",
+            "main.go:13 POST /users -> shop.save",
+            "main.go:14 PUT /put -> shop.save",
+            "main.go:15 DELETE /del -> shop.save",
+            "main.go:16 GET /match -> shop.show",
+            "main.go:16 POST /match -> shop.show",
+            "main.go:18 PATCH /admin/sub/x -> shop.handlers.List",
+            "main.go:26 GET /v1/inner -> shop.show",
+            "main.go:26 GET /v2/inner -> shop.show",
+        ],
+    );
+}
+
+#[test]
+fn routes_of_gorilla() {
+    check(
+        &[
+            ("go.mod", "module shop\n\ngo 1.22\n"),
+            (
+                "main.go",
+                r#"package main
+
+import (
+	"net/http"
+
+	"github.com/gorilla/mux"
+)
+
+func main() {
+	r := mux.NewRouter()
+	r.HandleFunc("/one", show)
+	r.HandleFunc("/two", save).Methods("POST", http.MethodPut).Name("two")
+	r.Handle("/three", T{})
+	s := r.PathPrefix("/sub").Subrouter()
+	s.Path("/four").HandlerFunc(save).Methods("PATCH")
+	r.Methods("GET").Path("/five").Name("five").HandlerFunc(show)
+	r.Path("/six").Handler(T{})
+	r.PathPrefix("/seven").Methods("DELETE").Handler(http.HandlerFunc(save))
+	hosted := r.Host("example.org").Subrouter()
+	hosted.HandleFunc("/eight", show)
+	api(r.PathPrefix("/v1").Subrouter())
+	api(r.PathPrefix("/v2").Subrouter())
+	http.HandlerFunc(show)
+	other.Name("x").HandlerFunc(show)
+}
+
+func api(r *mux.Router) { r.HandleFunc("/inner", show).Methods("GET") }
+
+type T struct{}
+
+func (t T) ServeHTTP(w http.ResponseWriter, r *http.Request) {}
+
+func show(w http.ResponseWriter, r *http.Request) {}
+func save(w http.ResponseWriter, r *http.Request) {}
+"#,
+            ),
+        ],
+        &[
+            "main.go:11 ANY /one -> shop.show",
+            "main.go:12 POST /two -> shop.save",
+            "main.go:12 PUT /two -> shop.save",
+            "main.go:13 ANY /three -> shop.T.ServeHTTP",
+            "main.go:15 PATCH /sub/four -> shop.save",
+            "main.go:16 GET /five -> shop.show",
+            "main.go:17 ANY /six -> shop.T.ServeHTTP",
+            "main.go:18 DELETE /seven -> shop.save",
+            "main.go:20 ANY /eight -> shop.show",
+            "main.go:27 GET /v1/inner -> shop.show",
+            "main.go:27 GET /v2/inner -> shop.show",
+        ],
+    );
+}
+
+#[test]
 fn methods_of_routes_in_lists_and_constants() {
     check(
         &[

@@ -82,6 +82,50 @@ def index(): ...
 }
 
 #[test]
+fn flask_classes_of_views_answer_the_methods_they_are_given_or_say() {
+    check(
+        &[(
+            "app.py",
+            "\
+from flask import Flask
+from flask.views import View, MethodView
+
+app = Flask(__name__)
+
+class Show(View):
+    def dispatch_request(self): ...
+
+class Listed(View):
+    methods = ['GET', 'POST']
+    def dispatch_request(self): ...
+
+class Both(MethodView):
+    def get(self): ...
+    def post(self): ...
+
+app.add_url_rule('/plain', view_func=Show.as_view('plain'))
+app.add_url_rule('/show', view_func=Show.as_view('show'), methods=['POST'])
+app.add_url_rule('/listed', view_func=Listed.as_view('listed'))
+app.add_url_rule('/post', view_func=Both.as_view('post'), methods=['POST'])
+both = Both.as_view('both')
+app.add_url_rule('/all', view_func=both)
+app.add_url_rule('/got', view_func=both, methods=['GET'])
+",
+        )],
+        &[
+            "app.py:17 GET /plain -> app.Show",
+            "app.py:18 POST /show -> app.Show",
+            "app.py:19 GET /listed -> app.Listed",
+            "app.py:19 POST /listed -> app.Listed",
+            "app.py:20 POST /post -> app.Both.post",
+            "app.py:22 GET /all -> app.Both.get",
+            "app.py:22 POST /all -> app.Both.post",
+            "app.py:23 GET /got -> app.Both.get",
+        ],
+    );
+}
+
+#[test]
 fn fastapi_prefixes_that_are_no_literals() {
     check(
         &[
@@ -269,6 +313,43 @@ app.include_router(many, prefix='/9')
 ",
             ),
             (
+                "fl.py",
+                "\
+from flask import Flask, Blueprint
+app = Flask(__name__)
+bp = Blueprint('bp', __name__, url_prefix='/own')
+@bp.route('/one')
+def one(): ...
+app.register_blueprint(bp)
+app.register_blueprint(bp, url_prefix='/v1')
+app.register_blueprint(bp, url_prefix='/v2', name='again')
+",
+            ),
+            (
+                "ax.rs",
+                "\
+use axum::{Router, routing::get};
+async fn one() {}
+fn inner() -> Router { Router::new().route(\"/one\", get(one)) }
+pub fn app() -> Router {
+    let deep = Router::new().nest(\"/deep\", inner());
+    Router::new().nest(\"/v1\", inner()).nest(\"/v2\", deep)
+}
+",
+            ),
+            (
+                "ac.rs",
+                "\
+use actix_web::{web, App};
+async fn one() {}
+fn inner(cfg: &mut web::ServiceConfig) { cfg.route(\"/one\", web::get().to(one)); }
+fn outer(cfg: &mut web::ServiceConfig) { cfg.service(web::scope(\"/o\").configure(inner)); }
+pub fn app() {
+    App::new().service(web::scope(\"/v1\").configure(inner)).configure(outer);
+}
+",
+            ),
+            (
                 "urls.py",
                 "\
 from django.urls import path, include
@@ -286,16 +367,31 @@ const r = express.Router();
 r.get('/one', one);
 function one(req, res) {}
 app.use('/v1', r);
-app.use('/v2', r);
+app.use(['/v2', '/v3'], r);
+r.route(['/two', '/three']).put(one);
 ",
             ),
         ],
         &[
             "a.js:4 GET /v1/one -> one",
             "a.js:4 GET /v2/one -> one",
+            "a.js:4 GET /v3/one -> one",
+            "a.js:8 PUT /v1/three -> one",
+            "a.js:8 PUT /v1/two -> one",
+            "a.js:8 PUT /v2/three -> one",
+            "a.js:8 PUT /v2/two -> one",
+            "a.js:8 PUT /v3/three -> one",
+            "a.js:8 PUT /v3/two -> one",
+            "ac.rs:3 GET /o/one -> ac::one",
+            "ac.rs:3 GET /v1/one -> ac::one",
+            "ax.rs:3 GET /v1/one -> ax::one",
+            "ax.rs:3 GET /v2/deep/one -> ax::one",
             "fa.py:4 GET /v1/one -> fa.one",
             "fa.py:4 GET /v2/one -> fa.one",
             "fa.py:9 GET /many -> fa.all",
+            "fl.py:4 GET /own/one -> fl.one",
+            "fl.py:4 GET /v1/one -> fl.one",
+            "fl.py:4 GET /v2/one -> fl.one",
             "urls.py:3 ANY /v1/one/ -> urls.home",
             "urls.py:3 ANY /v2/one/ -> urls.home",
         ],

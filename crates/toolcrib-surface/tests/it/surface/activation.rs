@@ -221,11 +221,13 @@ fn s37_a_tool_with_the_loaders_name_is_not_taken_for_it() {
     insta::assert_snapshot!(why, @"the name `tool_search` is taken by a tool of source `builtin`");
 }
 
+/// Six search tools of eight parameters each, as long as those of the known measurement:
+/// some 8,100 bytes of definitions in all. Half is the limit, 15 % the aim.
 #[test]
 fn s51_a_deferred_surface_is_a_fraction_of_the_eager_one() {
     let properties: Vec<String> = (0..8)
         .map(|n| {
-            format!(r#""parameter_{n}":{{"type":"string","description":"What parameter {n} of the search is for."}}"#)
+            format!(r#""parameter_{n}":{{"type":"string","description":"What parameter {n} of the search is for, which values it takes, and what is taken without it."}}"#)
         })
         .collect();
     let schema = format!(
@@ -239,14 +241,10 @@ fn s51_a_deferred_surface_is_a_fraction_of_the_eager_one() {
             &schema,
         )
     });
-    let desk = Desk::new(tools);
-    let report = desk.surface().report();
-    assert!(
-        report.first_turn_tokens * 2 <= report.eager_tokens,
-        "{} of {}",
-        report.first_turn_tokens,
-        report.eager_tokens
-    );
+    let report = Desk::new(tools).surface().report();
+    let (first, eager) = (report.first_turn_tokens, report.eager_tokens);
+    assert!((7_800..8_500).contains(&(eager * 4)), "{eager}");
+    assert!(first * 100 <= eager * 15, "{first} of {eager}");
 }
 
 #[test]
