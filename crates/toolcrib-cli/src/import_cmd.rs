@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Status, CliError> {
         }
         for path in &undone.merged {
             say(&format!(
-                "put the entries back into {}, and kept what changed since",
+                "took the import back out of {}, and kept what changed since",
                 path.display()
             ));
         }
@@ -236,6 +236,7 @@ fn shown(survey: &Survey, plan: &Plan, costs: &Costs) -> String {
                 failed += 1;
                 format!("does not work: {}", why.lines().next().unwrap_or(""))
             }
+            _ if server.settings.disabled => "switched off".to_owned(),
             _ => {
                 unknown += 1;
                 "tokens not known yet".to_owned()

@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcrib_core::Content;
 use toolcrib_mcp::{
-    Fleet, FleetOptions, Guard, Manifest, RequestContext, ServerConfig, ServerState, ServerStatus,
-    exported_name, output_of,
+    Fleet, FleetOptions, Guard, Manifest, McpError, RequestContext, ServerConfig, ServerState,
+    ServerStatus, exported_name, output_of,
 };
 
 use crate::args::{McpArgs, McpCommand};
@@ -244,6 +244,7 @@ async fn tools(
         };
         let manifest = match manifest {
             Ok(manifest) => manifest,
+            Err(error @ McpError::UnknownServer { .. }) => return Err(CliError::usage(error)),
             Err(error) => {
                 failed = true;
                 say(&format!("toolcrib: {}", visible(&error.to_string())));
@@ -366,7 +367,10 @@ async fn find(fleet: &Arc<Fleet>, name: &str) -> Result<(String, String), CliErr
     }
     let nearest = known
         .iter()
-        .min_by_key(|known| strsim::levenshtein(known, name));
+        .map(|known| (strsim::levenshtein(known, name), known))
+        .filter(|(far, known)| *far <= known.len().max(name.len()) / 2)
+        .min()
+        .map(|(_, known)| known);
     Err(CliError::usage(match nearest {
         Some(nearest) => format!("no tool is called {name:?}; did you mean `{nearest}`?"),
         None => format!(

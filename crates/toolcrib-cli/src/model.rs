@@ -76,7 +76,24 @@ pub(crate) fn choose(
 pub(crate) fn build(text: &str, places: &Places) -> Result<Arc<dyn Model>, CliError> {
     let profiles = profiles(places)?;
     let spec = ModelSpec::parse_with(text, &profiles).map_err(CliError::usage)?;
+    #[cfg(feature = "acp")]
+    if let ModelSpec::Acp(command) = &spec {
+        return agent(command);
+    }
     spec.build_with(&profiles, &env).map_err(CliError::usage)
+}
+
+/// An agent that ends with us even if we are killed.
+#[cfg(feature = "acp")]
+fn agent(command: &str) -> Result<Arc<dyn Model>, CliError> {
+    let mut agent = toolcrib_models::AcpModel::new(command).map_err(CliError::usage)?;
+    if let Some(guard) = crate::mcp_cmd::guard() {
+        agent = agent.on_group(Arc::new(move |group, begins| match begins {
+            true => guard.add(group),
+            false => guard.remove(group),
+        }));
+    }
+    Ok(Arc::new(toolcrib_models::TextTools::new(Arc::new(agent))))
 }
 
 /// A runtime for one command.

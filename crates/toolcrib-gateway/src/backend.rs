@@ -51,6 +51,7 @@ impl Backend {
         fleet.reverse = Some(relay.clone());
         fleet.older_first = older;
         fleet.guard = options.guard.clone();
+        fleet.forget.clone_from(&options.approve);
         fleet.cache_dir = options.cache_dir.clone().map(|dir| match key.as_str() {
             "{}" => dir,
             key => dir.join(format!("can-{}", crate::gateway::digest(key))),

@@ -207,9 +207,9 @@ impl Gateway {
             }
             _ => {}
         }
-        // A list as the server gives it would show what is held back.
-        let held = self.options.hold_changed && method == "tools/list";
-        if let Some(server) = self.only_server().filter(|_| !held) {
+        // A list as the server gives it would show what is not offered.
+        let ours = method == "tools/list" && self.options.withholds();
+        if let Some(server) = self.only_server().filter(|_| !ours) {
             let server = server.name.clone();
             return self.pass(cx, &server, method, params).await;
         }

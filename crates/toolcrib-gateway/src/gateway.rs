@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::broadcast::error::RecvError;
-use toolcrib_core::Tool;
+use toolcrib_core::{Str, Tool};
 use toolcrib_mcp::{FleetEvent, Guard, ServerConfig, ServerStatus};
 use toolcrib_surface::SharedEncoder;
 
@@ -64,6 +64,7 @@ pub struct Options {
     /// A sentence encoder that ranks beside words and the static table.
     pub encoder: Option<SharedEncoder>,
     pub(crate) pins: Option<Arc<Pins>>,
+    pub(crate) approve: Vec<Str>,
     pub(crate) policy: Policy,
     pub(crate) filters: Filters,
 }
@@ -82,6 +83,7 @@ impl Options {
             guard: None,
             encoder: None,
             pins: None,
+            approve: Vec::new(),
             policy: Policy::default(),
             filters: Filters::new(),
         }
@@ -95,11 +97,19 @@ impl Options {
     }
 
     /// The same with a file that keeps definitions as they were first seen. What the
-    /// servers in `approve` list now is taken for approved.
+    /// servers in `approve` list when they are next asked is taken for approved; what
+    /// an earlier run kept of them counts for nothing.
     #[must_use]
     pub fn pins(mut self, file: PathBuf, approve: &[String]) -> Options {
+        self.approve = approve.iter().map(|name| name.as_str().into()).collect();
         self.pins = Some(Arc::new(Pins::read(file, approve)));
         self
+    }
+
+    /// Whether a server may have tools that are not offered. What the catalog does not
+    /// know is then neither listed nor run.
+    pub(crate) fn withholds(&self) -> bool {
+        self.hold_changed || !self.policy.is_empty() || !self.filters.is_empty()
     }
 
     /// The same with only some tools of a server: when `enabled` is not empty only

@@ -358,33 +358,31 @@ impl Server {
             async move { all(work, &lane).await }
         });
         drop(lane);
+        let plain = |mut answers: Vec<String>| match (batch, answers.pop()) {
+            (_, None) => empty(StatusCode::ACCEPTED),
+            (true, Some(last)) => {
+                answers.push(last);
+                reply(StatusCode::OK, format!("[{}]", answers.join(",")))
+            }
+            (false, Some(answer)) => reply(status(&answer, modern), answer),
+        };
         let streams = accepts(headers, "text/event-stream");
         let first = tokio::select! {
             biased;
             message = messages.recv(), if streams => message,
             answers = &mut task => {
-                let mut answers = answers.unwrap_or_default();
+                let answers = answers.unwrap_or_default();
                 // Said before the answer, in the same breath.
                 if let (true, Ok(message)) = (streams, messages.try_recv()) {
                     let out = out::ready(message, messages, answers);
                     return out::stream(out);
                 }
-                return match (batch, answers.pop()) {
-                    (_, None) => empty(StatusCode::ACCEPTED),
-                    (true, Some(last)) => {
-                        answers.push(last);
-                        reply(StatusCode::OK, format!("[{}]", answers.join(",")))
-                    }
-                    (false, Some(answer)) => reply(status(&answer, modern), answer),
-                };
+                return plain(answers);
             }
         };
         match first {
             Some(first) => out::stream(out::pump(first, messages, task, leaving)),
-            None => match task.await.unwrap_or_default().pop() {
-                Some(answer) => reply(status(&answer, modern), answer),
-                None => empty(StatusCode::ACCEPTED),
-            },
+            None => plain(task.await.unwrap_or_default()),
         }
     }
 }

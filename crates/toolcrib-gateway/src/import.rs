@@ -15,6 +15,7 @@ mod json_text;
 mod plan;
 mod secret;
 mod survey;
+mod take_away;
 mod variables;
 
 pub use backup::{Applied, Left, Undone, apply, undo};

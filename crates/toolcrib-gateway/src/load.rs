@@ -43,18 +43,6 @@ pub enum LoadError {
         /// What is wrong.
         why: String,
     },
-    /// A file of variables.
-    #[error("{}: `mcp.servers.{server}.env_file`: cannot read {}: {error}", file.display(), path.display())]
-    EnvFile {
-        /// The file that names it.
-        file: PathBuf,
-        /// The server.
-        server: String,
-        /// What it names.
-        path: PathBuf,
-        /// The system's reason.
-        error: std::io::Error,
-    },
 }
 
 impl Loaded {
@@ -97,14 +85,20 @@ impl Loaded {
                 && let Transport::Stdio { env, .. } = &mut server.transport
             {
                 let path = root.join(whole(&path));
-                let text = std::fs::read_to_string(&path).map_err(|error| LoadError::EnvFile {
-                    file: file.to_owned(),
-                    server: server.name.to_string(),
-                    path: path.clone(),
-                    error,
-                })?;
-                for (name, value) in assignments(&text) {
-                    env.entry(name).or_insert_with(|| literal(&value));
+                match std::fs::read_to_string(&path) {
+                    Ok(text) => {
+                        for (name, value) in assignments(&text) {
+                            env.entry(name).or_insert_with(|| literal(&value));
+                        }
+                    }
+                    // It is this server that lacks it, and no other.
+                    Err(error) => {
+                        server.broken.get_or_insert_with(|| ConfigError {
+                            file: Some(file.to_owned()),
+                            key: format!("mcp.servers.{}.env_file", server.name),
+                            problem: format!("cannot read {}: {error}", path.display()),
+                        });
+                    }
                 }
             }
             fill_known(&mut server.transport, &here);
@@ -114,7 +108,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// This with these values for variables that the environment does not hold.
+    /// This with these values for variables that its own files do not hold.
     #[must_use]
     pub fn filled(mut self, variables: &BTreeMap<String, String>) -> Loaded {
         for server in &mut self.servers {
@@ -299,10 +293,10 @@ enabled_tools = ["x"]
         assert_eq!(loaded.filters["a"].0, ["x"]);
         assert_eq!(loaded.policy.deny, ["destructive"]);
         let missing = text.replace(".env\"", ".nope\"");
-        let error = Loaded::from_toml(&missing, file, dir.path()).unwrap_err();
-        assert!(
-            error.to_string().contains("mcp.servers.a.env_file"),
-            "{error}"
-        );
+        let missing = format!("{missing}[mcp.servers.b]\ncommand = \"b\"\n");
+        let loaded = Loaded::from_toml(&missing, file, dir.path()).unwrap();
+        let broken = loaded.servers[0].broken.as_ref().unwrap().to_string();
+        assert!(broken.contains("mcp.servers.a.env_file"), "{broken}");
+        assert!(loaded.servers[1].broken.is_none());
     }
 }

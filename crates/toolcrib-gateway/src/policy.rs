@@ -54,6 +54,10 @@ impl Policy {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.iter().all(|(_, words)| words.is_empty())
+    }
+
     /// What holds for a tool; what nothing fits runs.
     pub(crate) fn check(&self, spec: &ToolSpec, class: Class) -> Permission {
         let exact = |word: &String| word == spec.name.as_str();

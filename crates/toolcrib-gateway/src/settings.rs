@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct McpSettings {
     /// Files of clients, written by `toolcrib import`, in whose gateway entry
-    /// variables are looked up that the environment lacks; relative ones from the root.
+    /// variables are looked up, before the environment; relative ones from the root.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variables_from: Vec<String>,
     /// By the name that prefixes their tools.

@@ -18,8 +18,9 @@ use crate::wire;
 const LONGEST: u64 = 64 * 1024 * 1024;
 /// Lines that are read ahead.
 const AHEAD: usize = 64;
-/// What is ready when the client is done may take this long to be written.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// When the client is done, answers may take this long to be ready, and then to be
+/// written: one that only closed its end still reads.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl Gateway {
     /// Serves one client over a pair of streams until the input ends. Answers are
@@ -86,6 +87,8 @@ impl Gateway {
                 }
             }
         }
+        let ready = async { while tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(LAST_WORDS, ready).await;
         client.leave();
         while tasks.join_next().await.is_some() {}
         main.set_open(false);

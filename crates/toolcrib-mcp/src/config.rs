@@ -44,7 +44,7 @@ pub struct ServerConfig {
     /// OAuth client and scopes, for servers that want more than a registration on
     /// the spot.
     pub oauth: OAuthConfig,
-    /// Values for `${VAR}` where the environment has none. They are secrets: nothing
+    /// Values for `${VAR}`, before those of the environment. They are secrets: nothing
     /// shows them.
     pub variables: BTreeMap<String, String>,
     /// The file it was read from, for errors.

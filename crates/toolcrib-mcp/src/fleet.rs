@@ -41,6 +41,8 @@ const LEARN_AT_ONCE: usize = 4;
 pub struct FleetOptions {
     /// Where manifests are kept; nowhere when absent.
     pub cache_dir: Option<PathBuf>,
+    /// Servers of which nothing is known until they were asked, whatever is kept.
+    pub forget: Vec<Str>,
     /// What we call ourselves towards servers.
     pub client_name: Str,
     /// Our version towards servers.
@@ -75,6 +77,7 @@ impl Default for FleetOptions {
     fn default() -> FleetOptions {
         FleetOptions {
             cache_dir: None,
+            forget: Vec::new(),
             client_name: "toolcrib".into(),
             client_version: env!("CARGO_PKG_VERSION").into(),
             reverse: None,
@@ -127,6 +130,7 @@ struct Common {
     options: Options,
     rest: Duration,
     store: Store,
+    forget: Vec<Str>,
     events: broadcast::Sender<FleetEvent>,
 }
 
@@ -153,6 +157,7 @@ impl Fleet {
             },
             rest: options.rest,
             store: Store::new(options.cache_dir),
+            forget: options.forget,
             events,
         });
         let mut fleet: Vec<Arc<Server>> = Vec::new();
@@ -177,7 +182,10 @@ impl Fleet {
                 .servers
                 .iter()
                 .map(|server| server.config.name.to_string())
-                .min_by_key(|known| strsim::damerau_levenshtein(known, name)),
+                .map(|known| (strsim::damerau_levenshtein(&known, name), known))
+                .filter(|(far, known)| *far <= known.len().max(name.len()) / 2)
+                .min()
+                .map(|(_, known)| known),
         })
     }
 

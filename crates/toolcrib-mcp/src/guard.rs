@@ -48,7 +48,7 @@ impl Guard {
     }
 
     /// From now on this group is to end with us.
-    pub(crate) fn add(&self, group: u32) {
+    pub fn add(&self, group: u32) {
         let mut state = self.0.state();
         if matches!(*state, State::Unneeded) {
             *state = match self.0.spawn() {
@@ -63,7 +63,7 @@ impl Guard {
     }
 
     /// This group has ended.
-    pub(crate) fn remove(&self, group: u32) {
+    pub fn remove(&self, group: u32) {
         tell(&mut self.0.state(), '-', group);
     }
 }

@@ -305,7 +305,7 @@ impl Peer {
                     Ok(result) if pending.describes || failed(result) => {
                         Ok(self.redact.apply_json(result).into_owned())
                     }
-                    Ok(result) => Ok(result.to_owned()),
+                    Ok(result) => Ok(self.redact.apply_result(result).into_owned()),
                     Err(error) => Err(McpError::Rpc(RpcError {
                         code: error.code,
                         message: self.redact.apply(&error.message),
@@ -337,7 +337,7 @@ impl Peer {
                     pending.progress.clone()
                 };
                 if let Some(report) = report {
-                    report(params);
+                    report(&self.redact.apply_result(params));
                 }
             }
             "notifications/tools/list_changed"
@@ -345,7 +345,7 @@ impl Peer {
             | "notifications/resources/list_changed" => (self.heard)(Heard::ListChanged),
             _ => (self.heard)(Heard::Notification {
                 method: method.to_owned(),
-                params: params.map(RawValue::to_owned),
+                params: self.shown(params),
             }),
         }
     }
@@ -377,7 +377,7 @@ impl Peer {
         let tag = self.tag_of(related);
         let (sink, peer) = (sink.clone(), self.me.clone());
         let (server, method) = (self.server.clone(), method.to_owned());
-        let params = params.map(RawValue::to_owned);
+        let params = self.shown(params);
         tokio::spawn(async move {
             let result = reverse.call(&server, tag.as_deref(), &method, params).await;
             sink.post(message::reply(&id, result));
@@ -385,6 +385,11 @@ impl Peer {
                 peer.reversing.fetch_sub(1, Ordering::AcqRel);
             }
         });
+    }
+
+    /// What a server says on its own, which a model may read too.
+    fn shown(&self, params: Option<&RawValue>) -> Option<Box<RawValue>> {
+        Some(self.redact.apply_result(params?).into_owned())
     }
 
     /// Whose request the server's question belongs to: the one on whose stream it

@@ -84,9 +84,13 @@ impl StdioSink {
             stderr: String::new(),
         };
         let mut child = spawn(command(&program)).await.map_err(|error| {
-            let hint = match error.kind() {
-                std::io::ErrorKind::NotFound => "; is it installed and on the PATH?",
-                _ => "",
+            let nowhere = program.cwd.as_ref().filter(|cwd| !cwd.is_dir());
+            let hint = match (nowhere, error.kind()) {
+                (Some(cwd), _) => format!("; its `cwd` {} is no directory", cwd.display()),
+                (None, std::io::ErrorKind::NotFound) => {
+                    "; is it installed and on the PATH?".to_owned()
+                }
+                _ => String::new(),
             };
             failed(format!("cannot run {:?}: {error}{hint}", program.command))
         })?;

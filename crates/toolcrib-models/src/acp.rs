@@ -15,6 +15,7 @@ mod connection;
 mod process;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -34,6 +35,9 @@ const GIVE_UP: Duration = Duration::from_secs(2);
 /// Most bytes that one reply may have.
 const MOST_BYTES: usize = 64 << 20;
 
+/// Told of the process group of each agent that was started (`true`) or has ended.
+pub type OnGroup = Arc<dyn Fn(u32, bool) + Send + Sync>;
+
 /// An agent as a model that writes text. Wrap it in [`crate::TextTools`] for tools. It
 /// is started with the first request, answers one request at a time and ends with this
 /// value.
@@ -41,6 +45,7 @@ pub struct AcpModel {
     profile: ModelProfile,
     program: Program,
     idle: Duration,
+    on_group: Option<OnGroup>,
     state: Mutex<State>,
 }
 
@@ -104,6 +109,7 @@ impl AcpModel {
             profile,
             program,
             idle: IDLE,
+            on_group: None,
             state: Mutex::default(),
         })
     }
@@ -111,6 +117,13 @@ impl AcpModel {
     /// The same model with another longest time without a sign of life.
     pub fn idle(mut self, idle: Duration) -> AcpModel {
         self.idle = idle;
+        self
+    }
+
+    /// The same model, telling of its agent's process group: dropping ends the group,
+    /// but whoever is killed drops nothing.
+    pub fn on_group(mut self, on_group: OnGroup) -> AcpModel {
+        self.on_group = Some(on_group);
         self
     }
 
@@ -132,7 +145,7 @@ impl AcpModel {
         }
         if state.agent.is_none() {
             state.session = None;
-            state.agent = Some(Agent::start(&self.program).await?);
+            state.agent = Some(Agent::start(&self.program, self.on_group.clone()).await?);
         }
         let Some(agent) = state.agent.as_mut() else {
             return Err(self.error(Kind::Connect, "could not be started"));

@@ -46,7 +46,7 @@ mod turns;
 mod usage;
 
 #[cfg(feature = "acp")]
-pub use acp::AcpModel;
+pub use acp::{AcpModel, OnGroup};
 pub use chat::{ChatModel, ChatOptions, Vendor};
 pub use check::{Finding, check_request};
 pub use http::Key;

@@ -376,7 +376,8 @@ impl Server {
             }
             "ask" => {
                 let own = format!("ask-{id}");
-                let ask = json!({"jsonrpc":"2.0","id":own,"method":args["method"],"params":{}});
+                let params = args.get("params").cloned().unwrap_or_else(|| json!({}));
+                let ask = json!({"jsonrpc":"2.0","id":own,"method":args["method"],"params":params});
                 send(&ask.to_string());
                 let key = json!(own).to_string();
                 let mut answers = lock(&self.answers);

@@ -2,7 +2,7 @@
 //! processes of their own.
 
 mod calls;
-mod faults;
+pub(crate) mod faults;
 mod http;
 pub(crate) mod kit;
 mod lists;

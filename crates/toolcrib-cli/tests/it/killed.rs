@@ -93,3 +93,45 @@ fn l30_killed_at_200_points_a_session_loses_at_most_the_turn_in_flight() {
     }
     assert!(cut_short > 20, "only {cut_short} runs were cut short");
 }
+
+/// An agent that ignores being asked to end, and what it started.
+#[cfg(all(target_os = "linux", feature = "acp"))]
+#[test]
+fn p35_when_an_ask_is_killed_its_agent_and_the_agents_children_end() {
+    let world = World::sample();
+    let pids = world.home().join("pids");
+    let script = world.home().join("agent.sh");
+    let text = format!(
+        "trap '' TERM\nsleep 100 &\necho $$ $! > '{}'\nwait\n",
+        pids.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    let model = format!("acp:sh '{}'", script.display());
+    let mut child = world
+        .command()
+        .args(["ask", "--model", &model, "Where?"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let limit = Duration::from_secs(60);
+    let started = loop {
+        let text = std::fs::read_to_string(&pids).unwrap_or_default();
+        if text.ends_with('\n') {
+            break text;
+        }
+        assert!(begun.elapsed() < limit, "no agent was started");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    // The guard is told right after the start.
+    std::thread::sleep(Duration::from_millis(200));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for pid in started.split_whitespace() {
+        while crate::gateway::faults::runs(pid) {
+            assert!(begun.elapsed() < limit, "{pid} runs on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}

@@ -126,6 +126,9 @@ fn calls_end_with_what_the_tool_said() {
     let near = call("fake__ecko", "{}");
     assert_eq!(near.code, Some(2));
     assert!(near.complaint().contains("did you mean `fake__echo`?"));
+    let far = world.run(&["mcp", "tools", "nowhere"]);
+    assert_eq!(far.code, Some(2));
+    assert!(!far.stderr.contains("did you mean"), "{}", far.stderr);
     assert!(
         call("fake__echo", "[1]")
             .complaint()

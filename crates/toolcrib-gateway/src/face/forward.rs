@@ -72,7 +72,7 @@ impl Gateway {
                     super::ask::Leave::Go => {}
                     super::ask::Leave::Answer(answer) => return Ok(Some(answer)),
                 }
-            } else if known || self.options.hold_changed {
+            } else if known || self.options.withholds() {
                 // Held back, denied or left out; or nobody knows what it is.
                 return Err(super::bad(format!("`{name}` is not offered here")));
             }

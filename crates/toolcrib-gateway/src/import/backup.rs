@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::give_back::{Keys, spliced, taken};
+use super::take_away::Added;
 use super::{ImportError, Plan, Write};
 
 const RECORD: &str = "record.json";
@@ -76,6 +77,9 @@ struct Saved {
     /// The keys of the entries that gave way to the gateway's.
     #[serde(default)]
     taken: Vec<Keys>,
+    /// What was added to a configuration of ours.
+    #[serde(default)]
+    added: Added,
 }
 
 /// Writes a plan: our own configurations, and with `clients` those of the clients.
@@ -117,6 +121,10 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
                 Some(before) if write.is_client => taken(&write.path, before, &write.after),
                 _ => Vec::new(),
             },
+            added: match write.is_client {
+                true => Added::default(),
+                false => Added::between(write.before.as_deref().unwrap_or(""), &write.after),
+            },
         });
     }
     let text = serde_json::to_string_pretty(&record).unwrap_or_default();
@@ -138,7 +146,8 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
 
 /// Undoes the newest import on record below `state` of which anything can be undone.
 /// Files that nothing else has changed get every byte back. In others the entries that
-/// were taken come back in the place of the gateway's, and everything else stays.
+/// were taken come back in the place of the gateway's, what was added to ours goes,
+/// and everything else stays.
 /// What can be neither is named, and stays on record.
 ///
 /// # Errors
@@ -176,6 +185,16 @@ fn undo_batch(dir: &Path, record: Record, undone: &mut Undone) -> Result<bool, I
             Ok(Given::Bytes) => undone.restored.push(path),
             Ok(Given::Entries) => undone.merged.push(path),
             Ok(Given::Absence) => undone.removed.push(path),
+            Ok(Given::Edited(names)) => {
+                let names = names.join("`, `mcp.servers.");
+                let why = format!("`mcp.servers.{names}` was edited since the import, and stays");
+                undone.merged.push(path.clone());
+                undone.left.push(Left {
+                    path,
+                    why,
+                    backup: None,
+                });
+            }
             Err(why) => {
                 let known = undone.left.iter().any(|left| left.path == path);
                 if !known {
@@ -206,6 +225,8 @@ enum Given {
     Bytes,
     Entries,
     Absence,
+    /// All but these servers of ours.
+    Edited(Vec<String>),
 }
 
 /// Gives one file back, or says why not.
@@ -225,12 +246,31 @@ fn give_back(backup: Option<&Path>, saved: &mut Saved) -> Result<Given, String> 
     };
     let unwritten = |error: std::io::Error| format!("it cannot be written: {error}");
     let unchanged = mark.as_ref() == Some(&saved.after);
+    let remove = || {
+        let removed = fs::remove_file(&path);
+        removed.map_err(|error| format!("it cannot be removed: {error}"))?;
+        Ok(Given::Absence)
+    };
+    if !unchanged && !saved.added.is_empty() {
+        let Some((text, edited)) = saved.added.taken_from(&now) else {
+            return Err("it was changed since the import and cannot be read".to_owned());
+        };
+        if text.trim().is_empty() && backup.is_none() {
+            return remove();
+        }
+        if text != now {
+            replace(&path, &text).map_err(unwritten)?;
+        }
+        return Ok(match edited.is_empty() {
+            true => Given::Entries,
+            false => Given::Edited(edited.into_iter().map(str::to_owned).collect()),
+        });
+    }
     let Some(backup) = backup else {
         if !unchanged {
             return Err("it was changed since the import, which made it".to_owned());
         }
-        fs::remove_file(&path).map_err(|error| format!("it cannot be removed: {error}"))?;
-        return Ok(Given::Absence);
+        return remove();
     };
     let before = fs::read_to_string(backup)
         .map_err(|error| format!("its backup cannot be read: {error}"))?;

@@ -6,7 +6,7 @@
 
 use super::client::Client;
 use super::entry::Entry;
-use super::secret::{by_flag, by_name, by_value, inside};
+use super::secret::{by_flag, by_name, by_value, glued, inside, opaque};
 use crate::settings::{ServerSettings, is_name};
 
 /// A variable that the gateway's entry in the client's file must set.
@@ -49,7 +49,9 @@ pub(crate) fn carry(
     };
     let mut out = entry.server.clone();
     if let Some(command) = &mut out.command {
-        *command = mover.text(&made(server, "command"), command, false);
+        // Some clients take a whole command line.
+        let line = command.contains(" -");
+        *command = mover.text(&made(server, "command"), command, line);
     }
     mover.args(&mut out.args);
     for (name, value) in &mut out.env {
@@ -171,26 +173,38 @@ impl Mover<'_> {
             let arg = args[at].clone();
             let before = flag.take();
             args[at] = match (&before, split_pair(&arg)) {
-                (Some(name), _) if !arg.starts_with('-') && by_flag(name) => {
+                // A value may begin with a dash, and another flag is carried as well.
+                (Some(name), _) if by_flag(name) => {
                     let named = made(self.server, name.trim_start_matches('-'));
                     self.text(&named, &arg, true)
+                }
+                _ if glued(&arg) => {
+                    self.text(&made(self.server, &format!("arg_{}", at + 1)), &arg, true)
                 }
                 (_, Some((name, between, value))) => {
                     let named = made(self.server, name.trim_start_matches('-'));
                     let assigned = !name.starts_with('-')
                         && between == "="
                         && !name.bytes().any(|b| b.is_ascii_lowercase());
-                    let secret = by_flag(name) || assigned || pairs(&before);
+                    let secret = by_flag(name) || assigned || pairs(&before) || opaque(value);
                     let value = self.text(&named, value, secret);
                     format!("{}{between}{value}", name.replace("${", "$${"))
                 }
-                _ => self.text(&made(self.server, &format!("arg_{}", at + 1)), &arg, false),
+                _ => {
+                    let secret = !arg.starts_with('-') && opaque(&arg) && !is_place(&arg);
+                    self.text(&made(self.server, &format!("arg_{}", at + 1)), &arg, secret)
+                }
             };
             if arg.starts_with('-') && !arg.contains('=') {
                 flag = Some(arg);
             }
         }
     }
+}
+
+/// Whether an argument names a file or a package rather than a key.
+fn is_place(arg: &str) -> bool {
+    arg.starts_with(['/', '.', '~', '@', '$']) || arg.contains(":\\")
 }
 
 /// Whether a name and a value follow this flag.

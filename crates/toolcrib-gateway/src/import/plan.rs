@@ -439,7 +439,7 @@ struct Config {
     from: Vec<String>,
 }
 
-const HEAD: &str = "\
+pub(super) const HEAD: &str = "\
 # MCP servers behind the gateway. `${NAME}` is a variable of the gateway's environment;
 # see `variables_from` for where else variables are looked up.
 ";

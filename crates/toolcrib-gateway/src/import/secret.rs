@@ -72,10 +72,21 @@ pub(crate) fn by_name(name: &str) -> bool {
 
 /// Whether what follows such a flag may be a secret.
 pub(crate) fn by_flag(flag: &str) -> bool {
-    const FLAGS: [&str; 9] = [
-        "p",
-        "u",
+    const FLAGS: &[&str] = &[
+        "a",
+        "c",
         "k",
+        "p",
+        "s",
+        "t",
+        "u",
+        "w",
+        "api",
+        "cred",
+        "creds",
+        "code",
+        "command",
+        "id",
         "user",
         "username",
         "config",
@@ -87,6 +98,95 @@ pub(crate) fn by_flag(flag: &str) -> bool {
     by_name(flag) || (flag.starts_with('-') && FLAGS.contains(&bare.as_str()))
 }
 
+/// Whether a single dash has more than a letter behind it: `-pSECRET` is written like
+/// `-quiet`, so only words that are known are let through.
+pub(crate) fn glued(arg: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "cp", "d", "ea", "help", "it", "jar", "rm", "server", "stdio", "ti", "v", "verbose",
+    ];
+    let Some(rest) = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
+        return false;
+    };
+    let mut chars = rest.chars().skip(1);
+    chars.next().is_some_and(|second| second != '=') && !WORDS.contains(&rest)
+}
+
+/// Whether a text that no flag explains has letters and digits in one run, as keys
+/// have: `abc123key`. The version of a package is none.
+pub(crate) fn opaque(text: &str) -> bool {
+    let package = match text.rsplit_once('@') {
+        Some((name, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => name,
+        _ => text,
+    };
+    let mut runs = package.split(|c: char| !c.is_ascii_alphanumeric());
+    runs.any(|run| {
+        let digits = run.bytes().filter(u8::is_ascii_digit).count();
+        run.len() >= 6 && digits > 0 && digits < run.len()
+    })
+}
+
+/// Whether an address holds more than a server's name and words that every such
+/// address has: a user, parameters, or a part of the path that may be a key.
+fn address(rest: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "",
+        "ai",
+        "api",
+        "beta",
+        "docs",
+        "events",
+        "http",
+        "json",
+        "jsonrpc",
+        "mcp",
+        "message",
+        "messages",
+        "openapi",
+        "public",
+        "readonly",
+        "rpc",
+        "server",
+        "servers",
+        "sse",
+        "stable",
+        "stream",
+        "streamable",
+        "streamable-http",
+        "ws",
+    ];
+    const HOSTS: &[&str] = &["github.com", "gitlab.com", "bitbucket.org", "codeberg.org"];
+    if rest.contains(['?', '#']) {
+        return true;
+    }
+    let mut parts = rest.split('/');
+    let host = parts.next().unwrap_or("");
+    // Repositories are named in public; their names are not secrets.
+    if HOSTS.contains(&host) {
+        return parts.any(|part| opaque(part.trim_end_matches(".git")));
+    }
+    let version = |part: &str| {
+        let number = part.strip_prefix('v').unwrap_or("");
+        !number.is_empty()
+            && number.len() <= 4
+            && number.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    };
+    host.contains('@') || parts.any(|part| !WORDS.contains(&part) && !version(part))
+}
+
+/// What stands behind each `://`, up to the next blank, quote or comma, where the
+/// address is of the web.
+fn addresses(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("://").filter_map(|(at, mark)| {
+        let before = text[..at].to_ascii_lowercase();
+        let web = ["http", "https", "ws", "wss"]
+            .iter()
+            .any(|s| before.ends_with(s));
+        let rest = &text[at + mark.len()..];
+        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '`'));
+        web.then(|| &rest[..end.unwrap_or(rest.len())])
+    })
+}
+
 /// Whether a text holds the value of a secret key somewhere inside: JSON, `Password=x;`,
 /// `Authorization: x`, `user:password`, an address with a user or parameters.
 pub(crate) fn inside(text: &str) -> bool {
@@ -96,9 +196,12 @@ pub(crate) fn inside(text: &str) -> bool {
     if let Some((_, rest)) = text.split_once("://") {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
         let query = rest.split_once('?').map_or("", |(_, query)| query);
-        if authority.contains('@') || query.contains('=') || rest.contains('#') {
+        if authority.contains('@') || !query.is_empty() || rest.contains('#') {
             return true;
         }
+    }
+    if addresses(text).any(address) {
+        return true;
     }
     let named = text.match_indices(['=', ':']).any(|(at, _)| {
         let before = text[..at].trim_end();
@@ -195,6 +298,44 @@ fn random(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn glued_values_and_addresses_with_more_than_words_count() {
+        for arg in ["-psecret", "-p=x1", "-password=x", "-Dkey=x", "-é1"] {
+            assert_eq!(glued(arg), arg != "-p=x1", "{arg}");
+        }
+        for arg in ["-y", "-it", "-stdio", "--password=x", "-", "--", "-p"] {
+            assert!(!glued(arg), "{arg}");
+        }
+        for text in ["abc123key", "a1b2c3", "x/hunter22"] {
+            assert!(opaque(text), "{text}");
+        }
+        for text in [
+            "us-east-1",
+            "mcp-server-sqlite@0.6.2-beta.1",
+            "2024-01",
+            "index.js",
+        ] {
+            assert!(!opaque(text), "{text}");
+        }
+        for text in [
+            "https://host/mcp/abc123key",
+            "https://host/mcp/hunter",
+            "https://host/mcp?hunter",
+            "see https://host/mcp and http://other/s/key/mcp",
+            "https://github.com/a/abc123key",
+        ] {
+            assert!(inside(text), "{text}");
+        }
+        for text in [
+            "https://api.githubcopilot.com/mcp/",
+            "https://host:8080/v1.2/api/mcp",
+            "git+https://github.com/oraios/serena.git",
+            "postgres://localhost/db",
+        ] {
+            assert!(!inside(text), "{text}");
+        }
+    }
 
     #[test]
     fn secrets_are_known_by_name_or_look() {

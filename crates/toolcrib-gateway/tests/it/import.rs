@@ -192,6 +192,11 @@ fn values_are_carried_whatever_their_names_and_forms() {
             "--config", "leak-s", "bob:leak-t", "--ado=Server=d;Pwd=leak-u"]},
         "command": {"command": "API_TOKEN=leak-v npx"},
         "url": {"url": "https://user:leak-w@h.example/mcp"},
+        "glued": {"command": "x -pleak-0", "args": ["-pleak-1", "--secret", "-leak-2", "-c",
+            "mysql -pleak-3", "-password=leak-4", "leak5key", "--opaque", "leak6key", "--o=leak7key",
+            "https://h.example/mcp/leak-8", "-u", "leak-9"]},
+        "path": {"url": "https://h.example/mcp/leak-10"},
+        "bare": {"url": "https://h.example/mcp?leak-11"},
         "query": {"url": "https://h.example/mcp?code=leak-x", "headers": {"X-Custom": "leak-y"}},
     }});
     world.write("home/.cursor/mcp.json", &servers.to_string());
@@ -201,7 +206,7 @@ fn values_are_carried_whatever_their_names_and_forms() {
     );
     apply(&world.plan(), true, &world.state()).unwrap();
     let config = world.read("home/.config/toolcrib/config.toml");
-    assert!(!config.contains("leak-"), "{config}");
+    assert!(!config.contains("leak"), "{config}");
     let carried = carried_variables(&world.path("home/.cursor/mcp.json"));
     assert_eq!(carried["PGPASSWORD"], "leak-a");
     assert_eq!(carried["ENV_PATH"], "/leak-c");
@@ -362,6 +367,60 @@ fn undo_keeps_what_clients_changed_since_and_passes_by_what_is_gone() {
     fs::copy(cursor.backup.unwrap(), &cursor.path).unwrap();
     let again = undo(&world.state()).unwrap();
     assert!(again.is_empty() && again.left.len() == 1);
+}
+
+#[test]
+fn undo_takes_only_what_was_added_out_of_our_own_edited_files() {
+    let world = World::empty();
+    let servers = serde_json::json!({"mcpServers": {
+        "one": {"command": "one", "env": {"A_KEY": "k-1"}}, "two": {"command": "two"}}});
+    world.write("home/.cursor/mcp.json", &servers.to_string());
+    let path = "home/.config/toolcrib/config.toml";
+    let mine = "# mine\n[mcp.policy]\ndeny = [\"destructive\"] # all\n";
+    for (before, edit) in [
+        (None, ""),
+        (
+            Some("model = \"x\"\n"),
+            "[mcp.servers.late]\ncommand = \"late\"\n",
+        ),
+        (None, mine),
+    ] {
+        match before {
+            Some(text) => world.write(path, text),
+            None => drop(fs::remove_file(world.path(path))),
+        }
+        apply(&world.plan(), true, &world.state()).unwrap();
+        let imported = world.read(path);
+        world.write(path, &format!("{imported}\n{edit}"));
+        let undone = undo(&world.state()).unwrap();
+        assert!(undone.left.is_empty(), "{undone:?}");
+        if edit.is_empty() {
+            assert!(!world.path(path).exists(), "{}", world.read(path));
+            continue;
+        }
+        let want = format!("{}\n{edit}", before.unwrap_or(""));
+        assert_eq!(world.read(path).trim(), want.trim());
+    }
+    // What a person has edited is theirs; the other one goes.
+    for added in [
+        "enabled_tools = [\"x\"]",
+        "\n[mcp.servers.two.env]\nB = \"c\"",
+    ] {
+        world.write(path, mine);
+        apply(&world.plan(), true, &world.state()).unwrap();
+        let text = world.read(path);
+        let line = "[mcp.servers.two]\ncommand = \"two\"";
+        assert!(text.contains(line), "{text}");
+        world.write(path, &text.replace(line, &format!("{line}\n{added}")));
+        let undone = undo(&world.state()).unwrap();
+        assert_eq!(
+            undone.left[0].why,
+            "`mcp.servers.two` was edited since the import, and stays"
+        );
+        let now = world.read(path);
+        assert!(now.contains(added) && !now.contains("servers.one"), "{now}");
+        assert_eq!(world.read("home/.cursor/mcp.json"), servers.to_string());
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl ServerConfig {
             let mut out = BTreeMap::new();
             for (name, text) in map {
                 let value = at(&format!("{key}.{name}"), text)?;
-                redact.add(&value);
+                redact.add(name, &value);
                 out.insert(name.clone(), value);
             }
             Ok::<_, ConfigError>(out)
@@ -82,7 +82,7 @@ impl ServerConfig {
             let _ = expand_with(text, |name| {
                 let value = self.variable(name);
                 if let Some(value) = value.as_ref().filter(|_| !is_ordinary(name)) {
-                    redact.add(value);
+                    redact.add(name, value);
                 }
                 value
             });
@@ -95,13 +95,11 @@ impl ServerConfig {
         expand_with(text, |name| self.variable(name))
     }
 
-    /// The environment's value, or the one that is kept for a variable without one.
+    /// The value that is kept for a variable, or the environment's: one of the same
+    /// name that is set for something else must not replace what was imported.
     fn variable(&self, name: &str) -> Option<String> {
-        let value = std::env::var(name).ok();
-        match value {
-            Some(value) if !value.is_empty() => Some(value),
-            unset => self.variables.get(name).cloned().or(unset),
-        }
+        let kept = self.variables.get(name).cloned();
+        kept.or_else(|| std::env::var(name).ok())
     }
 }
 
@@ -183,6 +181,18 @@ mod tests {
         let shown = resolved.redact.apply(&said);
         assert_eq!(shown, format!("bad key [redacted] in {}", args[1]));
         assert!(!format!("{server:?}").contains("sesame"), "{server:?}");
+    }
+
+    #[test]
+    fn a_value_that_is_kept_wins_over_one_of_the_environment() {
+        let mut server = ServerConfig::stdio("s", "run", ["${PATH}"]);
+        let value = ("PATH".to_owned(), "kept-for-it".to_owned());
+        server.variables = BTreeMap::from([value]);
+        let resolved = server.resolve().unwrap();
+        let ResolvedTransport::Stdio { args, .. } = &resolved.transport else {
+            panic!("stdio");
+        };
+        assert_eq!(args[0], "kept-for-it");
     }
 
     #[test]

@@ -91,7 +91,8 @@ impl Drop for Busy<'_> {
 impl Server {
     pub(super) fn new(config: ServerConfig, common: Arc<Common>) -> Arc<Server> {
         let fingerprint = config.fingerprint();
-        let kept = common.store.load(&fingerprint);
+        let known = !common.forget.contains(&config.name);
+        let kept = known.then(|| common.store.load(&fingerprint)).flatten();
         let life = Life {
             skip_probe: kept.as_ref().is_some_and(|kept| kept.skip_probe),
             fetched: kept.as_ref().map(|kept| kept.fetched),

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use toolcrib_core::{ModelError, ModelErrorKind as Kind};
 
+use super::OnGroup;
 use super::process::{Process, Program, incoming, outgoing};
 use crate::http::excerpt;
 
@@ -64,9 +65,12 @@ impl Drop for Agent {
 
 impl Agent {
     /// Starts the program and agrees on the protocol.
-    pub(super) async fn start(program: &Program) -> Result<Agent, ModelError> {
+    pub(super) async fn start(
+        program: &Program,
+        on_group: Option<OnGroup>,
+    ) -> Result<Agent, ModelError> {
         let name = program.name().to_owned();
-        let (process, (stdin, stdout)) = Process::start(program).map_err(|error| {
+        let (process, (stdin, stdout)) = Process::start(program, on_group).map_err(|error| {
             let hint = match error.kind() {
                 std::io::ErrorKind::NotFound => "; is it installed and on the PATH?",
                 _ => "",

@@ -13,6 +13,8 @@ use futures_util::{Sink, Stream, sink, stream};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
+use super::OnGroup;
+
 /// Bytes of standard error that are kept.
 const STDERR_KEPT: usize = 8 * 1024;
 /// Longest message in bytes.
@@ -64,13 +66,17 @@ pub(super) struct Process {
     stderr: Arc<Mutex<Vec<u8>>>,
     secrets: Vec<String>,
     scratch: tempfile::TempDir,
+    on_group: Option<OnGroup>,
 }
 
 /// Both directions of a process.
 pub(super) type Pipes = (ChildStdin, ChildStdout);
 
 impl Process {
-    pub(super) fn start(program: &Program) -> std::io::Result<(Process, Pipes)> {
+    pub(super) fn start(
+        program: &Program,
+        on_group: Option<OnGroup>,
+    ) -> std::io::Result<(Process, Pipes)> {
         let scratch = tempfile::Builder::new().prefix("toolcrib-acp-").tempdir()?;
         let mut command = Command::new(&program.program);
         command
@@ -88,6 +94,9 @@ impl Process {
         else {
             return Err(std::io::Error::other("it has no pipes"));
         };
+        if let (Some(on_group), Some(pid)) = (&on_group, child.id()) {
+            on_group(pid, true);
+        }
         let stderr = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&stderr);
         tokio::spawn(async move {
@@ -105,6 +114,7 @@ impl Process {
             stderr,
             secrets: secrets(),
             scratch,
+            on_group,
         };
         Ok((process, (stdin, stdout)))
     }
@@ -164,6 +174,9 @@ impl Drop for Process {
             }
             // Whatever it left behind, too.
             self.signal(Signal::KILL);
+        }
+        if let (Some(on_group), Some(pid)) = (&self.on_group, self.pid) {
+            on_group(pid, false);
         }
         #[cfg(not(unix))]
         let _ = self.child.start_kill();

@@ -86,10 +86,20 @@ fn secrets_of_a_servers_entry_are_in_nothing_that_it_says() {
             .with("tools", tools),
     );
     fake["env"]["KEY"] = secret.into();
+    let mut echoing = entry(&FakeMcp::new());
+    echoing["env"]["KEY"] = secret.into();
     let mut refusing = entry(&FakeMcp::new().with("list_error", -32603));
     refusing["env"]["KEY"] = "fetch failed".into();
-    let mut gate = Gate::start(&world, &[("f", fake), ("refusing", refusing)], &[]);
+    let mut gate = Gate::start(
+        &world,
+        &[("e", echoing), ("f", fake), ("refusing", refusing)],
+        &[],
+    );
     gate.until_found("select:f__echo", "Echoes [redacted].");
+    gate.until_found("select:e__env", "e__env");
+    // A result that succeeds shows it no more than a description.
+    let answer = gate.call("e__echo", json!({"text": format!("it is {secret}")}));
+    assert_eq!(text(&answer), "it is [redacted]");
     let refused = text(&gate.call("refusing__echo", json!({})));
     assert!(refused.contains("[redacted] (code -32603)"), "{refused}");
     let status = gate.ok("resources/read", json!({"uri": "toolcrib://status"}));
@@ -114,7 +124,7 @@ fn secrets_of_a_servers_entry_are_in_nothing_that_it_says() {
             assert_eq!(mode & 0o777, 0o600);
         }
     }
-    assert_eq!(count, 1);
+    assert_eq!(count, 2);
 }
 
 #[test]
@@ -135,6 +145,22 @@ fn a_server_that_dies_in_a_call_says_so_and_works_again() {
         assert!(tries < 200, "{answer}");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn what_was_asked_before_the_input_ended_is_answered() {
+    let world = World::empty();
+    let mut gate = Gate::start(&world, &[("f", entry(&FakeMcp::new()))], &[]);
+    gate.until_found("select:f__sleep", "f__sleep");
+    let call =
+        json!({"name": "call_tool", "arguments": {"name": "f__sleep", "arguments": {"ms": 50}}});
+    let (list, slow) = (
+        gate.ask("tools/list", json!({})),
+        gate.ask("tools/call", call),
+    );
+    gate.close();
+    assert!(gate.wait(list)["result"]["tools"].is_array());
+    assert!(gate.wait(slow)["result"]["content"].is_array());
 }
 
 #[test]
@@ -293,7 +319,7 @@ fn m06_when_the_gateway_is_killed_its_servers_and_their_children_end() {
 }
 
 /// A zombie does not run.
-fn runs(pid: &str) -> bool {
+pub(crate) fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
     !matches!(state.chars().next(), None | Some('Z'))

@@ -269,6 +269,16 @@ fn a_session_is_begun_used_and_ended() {
     let session = served.session(json!({}));
     let own = [("Mcp-Session-Id", session.as_str())];
     assert_eq!(served.post(&own, &ping).last()["id"], "p");
+    // One older revision has batches; each of them is answered whole.
+    let other = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"});
+    for _ in 0..20 {
+        let got = served.post(&own, &json!([ping, other]));
+        let answers: Value = serde_json::from_str(&got.body).unwrap();
+        assert_eq!(
+            (&answers[0]["id"], &answers[1]["id"]),
+            (&json!("p"), &json!(7))
+        );
+    }
     let bad = [own[0], ("MCP-Protocol-Version", "1999-01-01")];
     assert_eq!(served.post(&bad, &ping).status, 400);
     // Progress makes the answer a stream.

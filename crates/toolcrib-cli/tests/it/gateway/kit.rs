@@ -247,6 +247,11 @@ impl Gate {
         self.child.wait().unwrap();
     }
 
+    /// Closes the input; what is owed can still be read.
+    pub(crate) fn close(&mut self) {
+        self.stdin = None;
+    }
+
     /// Closes the input and waits for the end.
     pub(crate) fn finish(mut self) -> Option<i32> {
         self.stdin = None;

@@ -19,8 +19,9 @@ fn ask(gate: &mut Gate, method: &str) -> u64 {
 fn m23_a_server_is_told_its_callers_capabilities_and_its_questions_arrive() {
     let world = World::empty();
     let log = world.home().join("log");
-    let fake = FakeMcp::new().with("log", log.to_string_lossy());
-    let mut gate = Gate::silent(&world, &[("f", entry(&fake))], &[]);
+    let mut fake = entry(&FakeMcp::new().with("log", log.to_string_lossy()));
+    fake["env"]["KEY"] = "sesame-8f2a61".into();
+    let mut gate = Gate::silent(&world, &[("f", fake)], &[]);
     gate.initialize(json!({"elicitation": {}, "roots": {"listChanged": true}}));
     gate.until_found("select:f__ask", "f__ask");
     let id = ask(&mut gate, ASK);
@@ -30,6 +31,16 @@ fn m23_a_server_is_told_its_callers_capabilities_and_its_questions_arrive() {
     let answer = gate.wait(id);
     let inner: Value = serde_json::from_str(&text(&answer["result"])).unwrap();
     assert_eq!(inner["result"]["content"]["a"], 1);
+    // What it asks has no secret of its entry in it.
+    let asked = json!({"method": ASK, "params": {"message": "Is sesame-8f2a61 right?"}});
+    let id = gate.ask("tools/call", json!({"name": "f__ask", "arguments": asked}));
+    let question: Value = serde_json::from_str(&gate.line()).unwrap();
+    assert_eq!(
+        question["params"]["message"], "Is [redacted] right?",
+        "{question}"
+    );
+    gate.say(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}}));
+    gate.wait(id);
     // Sampling was not offered, so it is refused, and not dropped.
     let id = ask(&mut gate, "sampling/createMessage");
     let answer = gate.wait(id);

@@ -193,18 +193,23 @@ fn m17_an_exact_name_is_first_and_five_finds_are_short() {
     assert!(answer.starts_with("Nothing was loaded"), "{answer}");
 }
 
-#[test]
-fn m25_effects_are_told_with_finds_and_rules_hold_in_calls() {
-    let world = World::empty();
+/// A configuration of the server `f`, with these lines behind its entry.
+fn ruled(world: &World, rules: &str) -> String {
     let fake = entry(&FakeMcp::new());
     let config = world.home().join("gate.toml");
     let server = format!(
         "[mcp.servers.f]\ncommand = {}\nargs = {}\nenv = {{ TOOLCRIB_FAKE_MCP = '{{}}' }}\n",
         fake["command"], fake["args"]
     );
-    let rules = "[mcp.policy]\nallow = ['f__echo']\nask = ['f__pid']\ndeny = ['destructive']\n";
     std::fs::write(&config, format!("{server}{rules}")).unwrap();
-    let config = config.to_string_lossy();
+    config.to_string_lossy().into_owned()
+}
+
+#[test]
+fn m25_effects_are_told_with_finds_and_rules_hold_in_calls() {
+    let world = World::empty();
+    let rules = "[mcp.policy]\nallow = ['f__echo']\nask = ['f__pid']\ndeny = ['destructive']\n";
+    let config = ruled(&world, rules);
     let mut gate = Gate::spawn(&world, &["serve", "--config", &config]);
     gate.initialize(json!({}));
     gate.until_found("select:f__echo", "f__echo");
@@ -290,8 +295,9 @@ fn m24_a_changed_definition_is_flagged_and_with_pins_held_back_everywhere() {
     }
     assert!(!gate.search("select:a__choose").contains("- a__choose("));
     drop(gate);
+    // What is kept of it is not what it has now, so it is asked; it cannot answer.
     let mut gate = Gate::start(&world, &servers, &["--pin", "--approve", "a"]);
-    assert!(gate.search("select:a__read").contains("- a__read("));
+    assert!(!gate.search("select:a__read").contains("- a__read("));
 }
 
 #[test]
@@ -322,9 +328,44 @@ fn m24_a_tool_that_changed_before_its_server_starts_does_not_run_even_once() {
             assert!(!text.contains("\"ran\""), "{mode}: {text}");
         }
     }
+    // What is approved is what it has now, and neither what was kept of it nor less.
+    remember(&world, "f", &fake, json!({"tools": now(10)}));
     let mut gate = Gate::start(&world, &[("f", fake)], &["--pin", "--approve", "f"]);
+    gate.until_found("select:f__echo", "- f__echo(");
     let answer = gate.call("f__echo", json!({"text": "ran"}));
     assert_eq!(super::kit::text(&answer), "ran");
+    let status = gate.ok("resources/read", json!({"uri": "toolcrib://status"}));
+    assert!(!status.to_string().contains("approved"), "{status}");
+}
+
+#[test]
+fn m25_what_is_denied_is_neither_listed_nor_run_where_one_server_is_passed_through() {
+    let world = World::empty();
+    for rules in [
+        "[mcp.policy]\ndeny = ['f__die']\n",
+        "disabled_tools = ['die']\n",
+    ] {
+        let config = ruled(&world, rules);
+        let args = ["serve", "--mode", "transparent", "--config", &config];
+        let mut gate = Gate::spawn(&world, &args);
+        gate.initialize(json!({}));
+        let listed = gate.ok("tools/list", json!({}));
+        let names: Vec<&str> = listed["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
+        assert!(
+            names.contains(&"echo") && !names.contains(&"die"),
+            "{names:?}"
+        );
+        let refused = gate.request("tools/call", json!({"name": "die", "arguments": {}}));
+        assert!(
+            refused["error"].to_string().contains("not offered"),
+            "{refused}"
+        );
+    }
 }
 
 #[test]
