@@ -66,6 +66,13 @@ fn p21_the_server_decides_where_it_says_so() {
     assert_eq!(seen.text(), "fine");
     let (seen, server) = against([status(429).header("retry-after", "61"), good()]);
     assert_eq!(seen.error().retry_after, Some(Duration::from_secs(61)));
+    assert!(
+        seen.error()
+            .message
+            .ends_with("; it asks for a wait of 61 s, and at most 60 s are waited: ask again then"),
+        "{}",
+        seen.error().message
+    );
     assert_eq!(server.received().len(), 1);
     let asked = status(429)
         .header("retry-after", "600")
