@@ -22,6 +22,9 @@ pub(crate) struct Fault {
     pub(crate) next: Cow<'static, str>,
 }
 
+/// How compressed bodies begin.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// Longest excerpt of a foreign text in a message, in characters.
 const EXCERPT: usize = 200;
 
@@ -91,6 +94,8 @@ impl Fault {
         let lower = trimmed.to_ascii_lowercase();
         Fault::malformed(if trimmed.is_empty() {
             format!("{verb} an empty body")
+        } else if data.starts_with(&GZIP) {
+            format!("{verb} a compressed body, which was not asked for")
         } else if lower.starts_with('<') {
             match title(trimmed) {
                 Some(title) => format!("{verb} a web page titled \"{}\"", excerpt(title)),

@@ -205,6 +205,23 @@ fn p21_a_slow_first_token_is_waited_for_and_a_stall_is_not() {
     assert_eq!(server.received().len(), 2);
 }
 
+#[test]
+fn p21_a_server_that_only_shows_that_it_lives_is_not_waited_for_without_end() {
+    let stream = || Answer::stream(200, "text/event-stream");
+    for sign in [": waiting\n\n", "event: ping\ndata: {}\n\n"] {
+        let endless = (0..200).fold(stream(), |answer, _| {
+            answer.bytes(sign).wait(Duration::from_millis(20))
+        });
+        let server = ByteServer::start([endless]).unwrap();
+        let mut options = options(&server);
+        options.idle = Duration::from_millis(100);
+        let model = ChatModel::new(options).unwrap();
+        let seen = ask(&model);
+        assert_eq!(seen.error().kind, Kind::Idle);
+        assert!(seen.error().message.contains("sent nothing for 0.4 s"));
+    }
+}
+
 fn good_after(time: Duration) -> Answer {
     Answer::stream(200, "text/event-stream")
         .bytes(": waiting\n\n")
