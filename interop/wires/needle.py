@@ -79,15 +79,15 @@ def run(world, bodies):
         passed("p02", "needle-3 called get_weather for Paris, twice alike")
         cut = "real::p33_real_a_cut_call_of_needle_is_asked_again_once"
         cargo_tests([cut], {"TOOLCRIB_REAL": base}, "--test", "it")
+        in_order(world, base, described(world, TOOLS))
     name = "local::tests::p02_a_real_model_in_process_calls_the_tool"
     cargo_tests([name], {"TOOLCRIB_NEEDLE": str(weights)}, "--features", "local", "--lib")
 
 
 def extended(world):
-    """Minutes on a machine at rest: seven questions and two calls side by side."""
+    """Minutes on a machine at rest: seven questions."""
     tools = described(world, TOOLS)
     with serving_needle() as (base, _):
-        in_order(world, base, tools)
         seven(world, base, tools)
 
 

@@ -312,6 +312,10 @@ pub(crate) struct DoctorArgs {
     /// Model to check instead of the configured one
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// Longest wait in seconds for one endpoint, and for a sign of the probed model
+    #[arg(long, value_name = "SECONDS", default_value_t = 10,
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
 }
 
 #[derive(Debug, Args)]

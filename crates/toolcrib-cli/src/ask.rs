@@ -79,7 +79,14 @@ fn go(args: &AskArgs, question: &str, earlier: Option<&Earlier>) -> Result<Statu
     budget(args, &workspace)?;
     let before = earlier.map(|earlier| &*earlier.log.meta().model);
     let wanted = args.model.as_deref().or(before);
-    let model = model::choose(wanted, &workspace.config, &workspace.places, args.quiet)?;
+    let model = model::choose(wanted, &workspace.config, &workspace.places, args.quiet).map_err(
+        |error| match before {
+            Some(_) if args.model.is_none() => CliError::usage(format!(
+                "the model of this session cannot be asked: {error}; --model asks another"
+            )),
+            _ => error,
+        },
+    )?;
     let runtime = model::runtime()?;
     let ran = runtime.block_on(asked(args, question, &workspace, model, earlier));
     // A tool that does not heed its cancellation must not keep the process alive.

@@ -1,14 +1,18 @@
 //! `toolcrib doctor`: what keeps models from answering, and what to do about it.
 //!
 //! Each check is one line: what is so, and where it is not well the next step. No key
-//! is ever printed. Nothing that costs is sent without `--probe`.
+//! is ever printed. Nothing that costs is sent without `--probe`. Endpoints are asked
+//! side by side and told in the order of their names, each as soon as it is its turn;
+//! none is waited for longer than `--timeout`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use tokio::time::Instant;
+
 use toolcrib_core::{
-    Finish, History, Message, Model, ModelError, Request, Schema, ToolChoice, ToolName, ToolSpec,
-    TurnPlan,
+    Finish, History, Message, Model, ModelError, ModelErrorKind, ReplyEvent, Request, Schema,
+    ToolChoice, ToolName, ToolSpec, TurnPlan,
 };
 use toolcrib_models::{ModelSpec, Profiles, Reach, Reached, Target};
 
@@ -40,18 +44,20 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status, CliError> {
     proxies(&mut report);
     let chosen = args.model.as_deref().or(workspace.config.model.as_deref());
     let runtime = runtime()?;
-    runtime.block_on(providers(&profiles, chosen, &mut report));
+    let patience = Duration::from_secs(args.timeout);
+    runtime.block_on(providers(&profiles, chosen, patience, &mut report));
     if args.probe {
         match chosen {
             None => report
                 .bad("no model to probe: name one with --model, or `model` in the configuration"),
             Some(name) => match build(name, &workspace.places) {
-                Ok(model) => runtime.block_on(probe(name, model, &mut report)),
+                Ok(model) => runtime.block_on(probe(name, model, patience, &mut report)),
                 Err(error) => report.bad(&error.to_string()),
             },
         }
     }
-    print(&report.out);
+    // A server that still says nothing must not keep the process alive.
+    runtime.shutdown_background();
     Ok(if report.trouble {
         Status::Failure
     } else {
@@ -61,13 +67,12 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status, CliError> {
 
 #[derive(Default)]
 struct Report {
-    out: String,
     trouble: bool,
 }
 
 impl Report {
-    fn line(&mut self, word: &str, text: &str) {
-        self.out.push_str(&format!("{word:<5} {text}\n"));
+    fn line(&self, word: &str, text: &str) {
+        print(&format!("{word:<5} {text}\n"));
     }
 
     fn well(&mut self, text: &str) {
@@ -133,7 +138,27 @@ fn proxies(report: &mut Report) {
     }
 }
 
-async fn providers(profiles: &Profiles, chosen: Option<&str>, report: &mut Report) {
+/// An endpoint that is asked already.
+type Asked = tokio::task::JoinHandle<Result<Reached, ModelError>>;
+
+fn ask(target: &Target, patience: Duration) -> Asked {
+    let target = target.clone();
+    tokio::spawn(async move { Reach::within(&target, patience).await })
+}
+
+async fn answered(asked: Asked) -> Result<Reached, ModelError> {
+    asked.await.unwrap_or_else(|error| {
+        let message = format!("the check broke off: {error}");
+        Err(ModelError::new(ModelErrorKind::Interrupted, message))
+    })
+}
+
+async fn providers(
+    profiles: &Profiles,
+    chosen: Option<&str>,
+    patience: Duration,
+    report: &mut Report,
+) {
     let chosen = chosen.and_then(|name| ModelSpec::parse_with(name, profiles).ok());
     let wanted = match &chosen {
         Some(ModelSpec::Named { provider, .. }) => Some(provider.as_str()),
@@ -142,11 +167,24 @@ async fn providers(profiles: &Profiles, chosen: Option<&str>, report: &mut Repor
     if let Some(Ok(Some(target))) = chosen.as_ref().map(|spec| spec.target(profiles, &env)) {
         room(target.id(), target.settings().window, report);
     }
-    let mut usable = 0;
-    for (name, _) in profiles.providers() {
-        let Some(target) = Target::named(profiles, name, "", &env) else {
-            continue;
+    let known = profiles.providers().filter_map(|(name, _)| {
+        let target = Target::named(profiles, name, "", &env)?;
+        let asked = match target.missing_key() {
+            Some(_) => None,
+            None => Some(ask(&target, patience)),
         };
+        Some((name, target, asked))
+    });
+    let known: Vec<(&str, Target, Option<Asked>)> = known.collect();
+    let endpoint = match &chosen {
+        Some(spec @ ModelSpec::Endpoint { .. }) => match spec.target(profiles, &env) {
+            Ok(Some(target)) => Some((ask(&target, patience), target)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut usable = 0;
+    for (name, target, answer) in known {
         let asked = wanted == Some(name);
         if let Some(variable) = target.missing_key() {
             let text = format!("{name}: no key; set {variable} to use it");
@@ -157,14 +195,15 @@ async fn providers(profiles: &Profiles, chosen: Option<&str>, report: &mut Repor
             }
             continue;
         }
-        let answer = Reach::ask(&target).await;
+        let Some(answer) = answer else {
+            continue;
+        };
+        let answer = answered(answer).await;
         usable += usize::from(answer.is_ok());
         tell(name, &target, answer, asked, report);
     }
-    if let Some(spec @ ModelSpec::Endpoint { .. }) = &chosen
-        && let Ok(Some(target)) = spec.target(profiles, &env)
-    {
-        let answer = Reach::ask(&target).await;
+    if let Some((answer, target)) = endpoint {
+        let answer = answered(answer).await;
         tell(target.id(), &target, answer, true, report);
     } else if usable == 0 {
         report.note("no language model is in reach; the built-in navigator answers without one");
@@ -190,6 +229,10 @@ fn tell(
                 count(reached.models.len(), "model")
             ));
             clock(name, &reached, report);
+        }
+        // Something listens and says nothing.
+        Err(error) if error.kind == ModelErrorKind::Idle && target.is_local() && !asked => {
+            report.note(&format!("{name}: {}", error.message));
         }
         Err(error) if Reached::is_down(&error) && target.is_local() && !asked => {
             report.note(&format!("{name}: not running at {}", target.shown_url()));
@@ -233,8 +276,15 @@ fn clock(name: &str, reached: &Reached, report: &mut Report) {
     }
 }
 
-/// Lets the model call a tool without effect.
-async fn probe(name: &str, model: Arc<dyn Model>, report: &mut Report) {
+/// When the model last showed that it is at work, and why it was asked again.
+struct Signs {
+    last: Instant,
+    trouble: Option<String>,
+}
+
+/// Lets the model call a tool without effect; gives up when no sign of an answer comes
+/// for so long.
+async fn probe(name: &str, model: Arc<dyn Model>, patience: Duration, report: &mut Report) {
     let schema = r#"{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}"#;
     let (Ok(tool), Ok(schema)) = (ToolName::parse("say"), Schema::parse(schema)) else {
         return;
@@ -251,7 +301,40 @@ async fn probe(name: &str, model: Arc<dyn Model>, report: &mut Report) {
         tool_choice: &ToolChoice::Auto,
         max_output_tokens: Some(512),
     };
-    match model.stream(request, &mut |_| {}).await {
+    let signs = Mutex::new(Signs {
+        last: Instant::now(),
+        trouble: None,
+    });
+    let seen = || signs.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut watch = |event: ReplyEvent<'_>| match event {
+        ReplyEvent::Retrying { reason, .. } => seen().trouble = Some(reason.to_owned()),
+        _ => seen().last = Instant::now(),
+    };
+    let silence = async {
+        loop {
+            let until = seen().last + patience;
+            if until <= Instant::now() {
+                break;
+            }
+            tokio::time::sleep_until(until).await;
+        }
+    };
+    let answer = tokio::select! {
+        biased;
+        answer = model.stream(request, &mut watch) => answer,
+        () = silence => {
+            let waited = patience.as_secs();
+            let trouble = seen().trouble.take();
+            report.bad(&match trouble {
+                Some(trouble) => format!("{name}: {trouble} (given up after {waited} s)"),
+                None => format!(
+                    "{name} gave no sign of an answer within {waited} s; raise --timeout for a slow model, or look at its server"
+                ),
+            });
+            return;
+        }
+    };
+    match answer {
         Err(error) => report.bad(&format!("{name}: {}", error.message)),
         Ok(reply) => match reply.message.calls().next() {
             Some(call) if &*call.name == "say" && reply.finish != Finish::Length => {

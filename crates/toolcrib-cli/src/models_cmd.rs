@@ -205,6 +205,11 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
     add("max_tools", settings.max_tools.map(|n| n.to_string()));
     let route = settings.load_route.unwrap_or_default();
     add("load_route", Some(word(json!(route))));
+    add("forced_calls", settings.forced_calls.map(|n| n.to_string()));
+    add(
+        "bound_thinking",
+        settings.bound_thinking.map(|n| n.to_string()),
+    );
     add(
         "final_round",
         settings.final_round.map(|round| word(json!(round))),

@@ -58,6 +58,9 @@ pub struct ChatOptions {
     pub load_route: LoadRoute,
     /// Whether images in tool results are sent on; the vendor's habit unless given.
     pub forward_images: Option<bool>,
+    /// Whether the model takes a tool choice that forces a call. One that does not is
+    /// asked for it in words, and the reply's end says where that did not help.
+    pub forced_calls: bool,
     /// Further members of every body, such as `temperature`. Later ones of the same
     /// name win with most servers, so name none that this wire writes itself.
     pub extra: Vec<(String, serde_json::Value)>,
@@ -85,6 +88,7 @@ impl ChatOptions {
             final_round: None,
             load_route: LoadRoute::default(),
             forward_images: None,
+            forced_calls: true,
             extra: Vec::new(),
             retry: RetryPolicy::default(),
             idle: Duration::from_secs(300),
@@ -112,6 +116,7 @@ pub struct ChatModel {
     profile: ModelProfile,
     sender: Sender,
     renderer: Renderer,
+    takes_force: bool,
 }
 
 impl fmt::Debug for ChatModel {
@@ -163,6 +168,7 @@ impl ChatModel {
                     .filter(|_| options.load_route == LoadRoute::Native),
             },
             sender: Sender::new(endpoint, options.connect, options.idle, options.retry)?,
+            takes_force: options.forced_calls,
             profile,
         })
     }
@@ -189,6 +195,10 @@ impl Model for ChatModel {
 }
 
 impl Once for ChatModel {
+    fn takes_force(&self) -> bool {
+        self.takes_force
+    }
+
     fn once<'a>(
         &'a self,
         request: Request<'a>,

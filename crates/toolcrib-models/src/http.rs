@@ -83,7 +83,7 @@ pub(crate) fn check(request: &Request<'_>, profile: &ModelProfile) -> Result<(),
 }
 
 /// Says so where a server took a tool choice and did not hold the model to it.
-fn enforced(request: &Request<'_>, mut reply: Reply) -> Reply {
+pub(crate) fn enforced(request: &Request<'_>, mut reply: Reply) -> Reply {
     let held = match request.tool_choice {
         ToolChoice::Required => reply.message.calls().next().is_some(),
         ToolChoice::Named(name) => {
@@ -256,7 +256,9 @@ impl Sender {
         let told = header("x-should-retry").map(str::to_ascii_lowercase);
         let body = stream::body(response, self.idle, MOST_ERROR).await;
         let mut fault = Fault::of_status(status, &body);
-        fault.retry_after = asked;
+        if let Some(asked) = asked {
+            fault = fault.asks_to_wait(asked, self.retry.longest_asked);
+        }
         match told.as_deref() {
             Some("true") => fault.retryable = true,
             Some("false") => fault.retryable = false,

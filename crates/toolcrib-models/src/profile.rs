@@ -85,6 +85,10 @@ pub struct Settings {
     pub final_round: Option<FinalRound>,
     /// Whether images in results are sent on, where the wire leaves a choice.
     pub images: Option<bool>,
+    /// Whether it takes a tool choice that forces a call.
+    pub forced_calls: Option<bool>,
+    /// Whether its thinking is tied to all that came before it.
+    pub bound_thinking: Option<bool>,
     price: Option<PriceEntry>,
     /// When and where limits and prices were looked up.
     pub checked: Option<String>,
@@ -111,6 +115,8 @@ impl Settings {
         take(&mut self.load_route, &over.load_route);
         take(&mut self.final_round, &over.final_round);
         take(&mut self.images, &over.images);
+        take(&mut self.forced_calls, &over.forced_calls);
+        take(&mut self.bound_thinking, &over.bound_thinking);
         take(&mut self.price, &over.price);
         take(&mut self.checked, &over.checked);
         take(&mut self.idle_seconds, &over.idle_seconds);
@@ -359,10 +365,13 @@ mod tests {
             let provider = pattern.split(':').next().unwrap();
             assert!(table.provider(provider).is_some(), "{pattern}");
         }
-        // What costs money was looked up.
+        // What costs money, fits or is refused was looked up.
         for (pattern, entry) in &table.models {
             let told = entry.checked.as_deref().unwrap_or_default();
-            assert!(entry.price.is_none() || told.starts_with("20"), "{pattern}");
+            let free = entry.price.is_none()
+                && entry.window.or(entry.output_limit).is_none()
+                && entry.forced_calls.or(entry.bound_thinking).is_none();
+            assert!(free || told.starts_with("20"), "{pattern}");
         }
         for (name, _) in table.providers() {
             let settings = table.settings(name, "m", true);
@@ -383,6 +392,27 @@ mod tests {
         assert_eq!(new.price().unwrap().output, 15.0);
         let proxied = table.settings("anthropic", "claude-sonnet-4-5", false);
         assert_eq!(proxied.load_route, Some(LoadRoute::Append));
+        for bound in ["opus-5-5", "sonnet-5-5", "fable-5-1"] {
+            let bound = table.settings("anthropic", &format!("claude-{bound}"), true);
+            assert_eq!(bound.forced_calls, Some(false));
+            assert_eq!(bound.bound_thinking, Some(true));
+        }
+        let free = table.settings("anthropic", "claude-opus-5", true);
+        assert_eq!((free.forced_calls, free.bound_thinking), (None, None));
+        assert_eq!(free.price().unwrap().cached, 0.5);
+        let limits = |provider, model| {
+            let settings = table.settings(provider, model, true);
+            (settings.window, settings.output_limit)
+        };
+        let both = |window, output| (Some(window), Some(output));
+        assert_eq!(limits("openai", "gpt-5.2"), both(400_000, 128_000));
+        assert_eq!(
+            limits("openai", "gpt-5.2-chat-latest"),
+            both(128_000, 16_384)
+        );
+        assert_eq!(limits("openai", "gpt-5.4"), both(1_050_000, 128_000));
+        assert_eq!(limits("openai", "gpt-5.4-mini"), both(400_000, 128_000));
+        assert_eq!(limits("gemini", "gemini-2.5-pro"), both(1_048_576, 65_536));
         let openai = |own| table.settings("openai", "gpt-5.4", own);
         assert_eq!(openai(true).wire, Some(WireName::Responses));
         assert_eq!(openai(true).load_route, Some(LoadRoute::Native));

@@ -12,7 +12,7 @@ use crate::http::{Auth, Endpoint, Fault, Route};
 use crate::profile::WireName;
 use crate::select::Target;
 
-/// Longest wait for the answer.
+/// Longest wait for the answer unless another is given.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Most bytes of the answer.
 const MOST: usize = 4 << 20;
@@ -38,30 +38,26 @@ impl Reach {
     /// [`ModelError`] as a run against it would give: no connection, a key that is
     /// refused, an address that leads elsewhere.
     pub async fn ask(target: &Target) -> Result<Reached, ModelError> {
+        Reach::within(target, PATIENCE).await
+    }
+
+    /// Asks the server behind `target`, the whole of which may take so long.
+    ///
+    /// # Errors
+    /// As [`Reach::ask`].
+    pub async fn within(target: &Target, patience: Duration) -> Result<Reached, ModelError> {
         let route = route(target.wire());
         let endpoint = Endpoint::new(target.base_url(), target.key(), &route)?;
-        let client = endpoint.client(PATIENCE)?;
-        let sent = tokio::time::timeout(PATIENCE, client.get(endpoint.url()).send()).await;
-        let response = match sent {
-            Err(_) => return Err(endpoint.error(Fault::idle(PATIENCE))),
-            Ok(Err(error)) => return Err(endpoint.error(endpoint.transport(&error, false))),
-            Ok(Ok(response)) => response,
-        };
-        let status = response.status().as_u16();
-        let date = response.headers().get("date");
-        let date = date.and_then(|value| value.to_str().ok());
-        let date = date.and_then(|text| httpdate::parse_http_date(text).ok());
-        let body = crate::http::body(response, PATIENCE, MOST).await;
-        if !(200..300).contains(&status) {
-            return Err(endpoint.error(Fault::of_status(status, &body)));
+        // A server that sends a byte now and then must not hold a check up either.
+        match tokio::time::timeout(patience, listed(&endpoint, patience)).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                let mut fault = Fault::idle(patience);
+                fault.what = format!("gave no answer within {} s", patience.as_secs_f64());
+                fault.next = "is the server busy, or is something else listening there?".into();
+                Err(endpoint.error(fault))
+            }
         }
-        let Ok(value) = serde_json::from_slice::<Value>(&body) else {
-            return Err(endpoint.error(Fault::not_the_wire("sent", &body)));
-        };
-        Ok(Reached {
-            models: names(&value),
-            date,
-        })
     }
 
     /// Whether the chat template of a llama.cpp server can list tools; none where the
@@ -78,6 +74,29 @@ impl Reach {
         let value: Value = serde_json::from_slice(&body).ok()?;
         value["chat_template_caps"]["supports_tools"].as_bool()
     }
+}
+
+async fn listed(endpoint: &Endpoint, patience: Duration) -> Result<Reached, ModelError> {
+    let client = endpoint.client(patience)?;
+    let response = match client.get(endpoint.url()).send().await {
+        Err(error) => return Err(endpoint.error(endpoint.transport(&error, false))),
+        Ok(response) => response,
+    };
+    let status = response.status().as_u16();
+    let date = response.headers().get("date");
+    let date = date.and_then(|value| value.to_str().ok());
+    let date = date.and_then(|text| httpdate::parse_http_date(text).ok());
+    let body = crate::http::body(response, patience, MOST).await;
+    if !(200..300).contains(&status) {
+        return Err(endpoint.error(Fault::of_status(status, &body)));
+    }
+    let Ok(value) = serde_json::from_slice::<Value>(&body) else {
+        return Err(endpoint.error(Fault::not_the_wire("sent", &body)));
+    };
+    Ok(Reached {
+        models: names(&value),
+        date,
+    })
 }
 
 fn route(wire: WireName) -> Route {

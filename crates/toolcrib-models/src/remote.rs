@@ -56,17 +56,28 @@ impl Wire {
         }
     }
 
-    fn route(self, model: &str, loads: LoadRoute) -> Route {
+    fn route(self, model: &str, loads: LoadRoute, bound: bool) -> Route {
         match self {
             Wire::Messages => Route {
                 drops: &["/v1/messages", "/v1"],
                 path: "/v1/messages".to_owned(),
                 query: None,
                 auth: Auth::Header("x-api-key"),
-                headers: match loads {
-                    LoadRoute::Positional => &[
+                headers: match (loads, bound) {
+                    (LoadRoute::Positional, false) => &[
                         ("anthropic-version", "2023-06-01"),
                         ("anthropic-beta", "mid-conversation-tool-changes-2026-07-01"),
+                    ],
+                    (LoadRoute::Positional, true) => &[
+                        ("anthropic-version", "2023-06-01"),
+                        (
+                            "anthropic-beta",
+                            "mid-conversation-tool-changes-2026-07-01,thinking-binding-controls-2026-08-01",
+                        ),
+                    ],
+                    (_, true) => &[
+                        ("anthropic-version", "2023-06-01"),
+                        ("anthropic-beta", "thinking-binding-controls-2026-08-01"),
                     ],
                     _ => &[("anthropic-version", "2023-06-01")],
                 },
@@ -122,6 +133,13 @@ pub struct RemoteOptions {
     pub load_route: LoadRoute,
     /// Most tools of one request.
     pub max_tools: Option<usize>,
+    /// Whether the model takes a tool choice that forces a call. One that does not is
+    /// asked for it in words, and the reply's end says where that did not help.
+    pub forced_calls: bool,
+    /// Whether the model's thinking is tied to all that came before it (Messages): the
+    /// server is asked to drop thinking that no longer fits, as after the transcript
+    /// was made shorter, instead of refusing the request.
+    pub bound_thinking: bool,
     /// Further members of every body, such as `thinking`. Name none that the wire
     /// writes itself.
     pub extra: Vec<(String, serde_json::Value)>,
@@ -154,6 +172,8 @@ impl RemoteOptions {
                 Wire::Messages | Wire::Gemini => None,
                 Wire::Responses => Some(128),
             },
+            forced_calls: true,
+            bound_thinking: false,
             extra: Vec::new(),
             retry: RetryPolicy::default(),
             idle: Duration::from_secs(300),
@@ -176,6 +196,7 @@ pub struct RemoteModel {
     profile: ModelProfile,
     sender: Sender,
     renderer: Renderer,
+    takes_force: bool,
 }
 
 impl fmt::Debug for RemoteModel {
@@ -195,7 +216,7 @@ impl RemoteModel {
     /// `Auth` for an unusable key, `Connect` when no client can be made.
     pub fn new(options: RemoteOptions) -> Result<RemoteModel, ModelError> {
         let wire = options.wire;
-        let route = wire.route(&options.model, options.load_route);
+        let route = wire.route(&options.model, options.load_route, options.bound_thinking);
         let endpoint = Endpoint::new(&options.base_url, options.key.as_ref(), &route)?;
         let id = options
             .id
@@ -213,7 +234,7 @@ impl RemoteModel {
         let (model, extra) = (&options.model, &options.extra);
         let renderer = match wire {
             Wire::Messages => Renderer::Messages(messages::Renderer {
-                head: messages::head(model, extra),
+                head: messages::head(model, extra, options.bound_thinking),
                 id,
                 native: native || additions,
                 additions,
@@ -234,6 +255,7 @@ impl RemoteModel {
             profile,
             sender: Sender::new(endpoint, options.connect, options.idle, options.retry)?,
             renderer,
+            takes_force: options.forced_calls,
         })
     }
 }
@@ -253,6 +275,10 @@ impl Model for RemoteModel {
 }
 
 impl Once for RemoteModel {
+    fn takes_force(&self) -> bool {
+        self.takes_force
+    }
+
     fn once<'a>(
         &'a self,
         request: Request<'a>,

@@ -343,6 +343,8 @@ impl Target {
         options.load_route = settings.load_route.unwrap_or(LoadRoute::Append);
         options.final_round = settings.final_round.unwrap_or(options.final_round);
         options.idle = idle(settings, options.idle);
+        options.forced_calls = settings.forced_calls.unwrap_or(options.forced_calls);
+        options.bound_thinking = settings.bound_thinking.unwrap_or_default();
         options.extra = settings.extra.clone().into_iter().collect();
         let model: Arc<dyn Model> = Arc::new(RemoteModel::new(options)?);
         Ok(match settings.tools {
@@ -366,6 +368,7 @@ impl Target {
         options.final_round = settings.final_round.or(options.final_round);
         options.forward_images = settings.images;
         options.idle = idle(settings, options.idle);
+        options.forced_calls = settings.forced_calls.unwrap_or(options.forced_calls);
         options.extra = settings.extra.clone().into_iter().collect();
         let model = ChatModel::new(options)?;
         Ok(match settings.tools.unwrap_or_default() {

@@ -263,12 +263,7 @@ fn history(history: &History, choice: &ToolChoice) -> History {
         }
     }
     push_user(&mut out, results);
-    let wanted = match choice {
-        ToolChoice::Required => Some("Call a tool now.".to_owned()),
-        ToolChoice::Named(name) => Some(format!("Call the tool {name} now.")),
-        _ => None,
-    };
-    if let Some(wanted) = wanted {
+    if let Some(wanted) = crate::reask::in_words(choice) {
         push_user(&mut out, vec![Content::text(wanted)]);
     }
     out.into_iter().collect()

@@ -87,8 +87,12 @@
 //!
 //! A program needs no other dependency than this crate to define tools, argument
 //! types included. A crate that only defines tools can leave out the loop with
-//! `default-features = false`.
+//! `default-features = false`. Other features add to it: `mcp` the tools of MCP
+//! servers, `graph` lookups in a repository, `acp` agents of the Agent Client Protocol
+//! as models, `local` a small model in process.
 
+#[cfg(feature = "agent")]
+mod answer;
 mod output;
 mod private;
 
@@ -98,13 +102,63 @@ pub mod __private {
     pub use crate::private::*;
 }
 
+#[cfg(feature = "graph")]
+pub mod graph {
+    //! The code graph of one repository, and its lookups as tools.
+    //!
+    //! ```no_run
+    //! use std::path::Path;
+    //! use std::sync::Arc;
+    //! use toolcrib::Registry;
+    //! use toolcrib::graph::{GraphTools, Lookup, ScanOptions, Snapshot};
+    //!
+    //! # fn example() -> Result<(), Box<dyn std::error::Error>> {
+    //! let snapshot = Snapshot::load(Path::new("."), &ScanOptions::default())?;
+    //! let lookup = Arc::new(Lookup::new(Arc::new(snapshot.graph)));
+    //! let mut tools = Registry::new();
+    //! tools.extend(&GraphTools::new(lookup)?)?;
+    //! # Ok(())
+    //! # }
+    //! ```
+    pub use toolcrib_graph::{
+        CachedProvider, CodeGraph, GraphError, GraphProvider, Lookup, LookupCall, LookupError,
+        ScanOptions, ScanReport, Snapshot,
+    };
+    pub use toolcrib_tools::GraphTools;
+}
+#[cfg(feature = "mcp")]
+pub mod mcp {
+    //! MCP servers, and their tools as those of a program.
+    //!
+    //! ```no_run
+    //! use toolcrib::Registry;
+    //! use toolcrib::mcp::{Fleet, FleetOptions, ServerConfig};
+    //!
+    //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    //! let time = ServerConfig::stdio("time", "mcp-server-time", ["--local-timezone=UTC"]);
+    //! let fleet = Fleet::new(vec![time], FleetOptions::default());
+    //! fleet.refresh("time").await?;
+    //! let mut tools = Registry::new();
+    //! tools.extend(&toolcrib::mcp::tools(&fleet))?;
+    //! # fleet.shutdown().await;
+    //! # Ok(())
+    //! # }
+    //! ```
+    pub use toolcrib_mcp::{
+        ConfigError, Fleet, FleetEvent, FleetOptions, FleetTools, Freshness, Guard, Login,
+        Manifest, ManifestTool, McpError, OAuthConfig, PinChange, PinError, PinKind, Pins,
+        RequestContext, Reverse, RpcError, ServerConfig, ServerState, ServerStatus, Transport,
+        exported_name, servers_from_json, servers_from_toml, tools,
+    };
+}
 #[cfg(feature = "agent")]
 pub mod models;
 #[cfg(feature = "agent")]
 pub mod session {
     //! The append-only record of runs, and what can be read from it.
     pub use toolcrib_session::{
-        Entry, IdError, Meta, Repaired, Row, Session, SessionError, SessionId, SessionLog, repair,
+        DiskSpill, Entry, IdError, Meta, Repaired, Row, RunSummary, Session, SessionError,
+        SessionId, SessionLog, SessionStore, Stored, Summary, repair,
     };
 }
 #[cfg(feature = "agent")]
@@ -114,21 +168,26 @@ pub mod surface {
     //!
     //! [`AgentBuilder::surface`]: crate::AgentBuilder::surface
     pub use toolcrib_surface::{
-        Defer, Domains, Misreads, Reading, SurfacePolicy, SurfaceReport, SurfaceState,
+        Defer, Domains, Misreads, PolicyError, Reading, SentenceEncoder, SharedEncoder,
+        SurfacePolicy, SurfaceReport, SurfaceSettings, SurfaceState,
     };
 }
 
+#[cfg(feature = "agent")]
+pub use answer::answer_of;
 pub use output::{IntoToolOutput, Json};
 #[cfg(feature = "agent")]
 pub use toolcrib_agent::{
-    Agent, AgentBuilder, AgentError, Answer, Budget, BudgetError, Event, Inbox, Limit, Outcome,
-    OutcomeKind, Report, RunError, Sink, Unanswered,
+    Agent, AgentBuilder, AgentError, Answer, Budget, BudgetError, End, Event, Inbox, JsonLines,
+    Limit, Outcome, OutcomeKind, Rejection, RejectionReason, Report, Run, RunError, Sink,
+    Unanswered,
 };
 pub use toolcrib_core::{
     Arguments, BoxFuture, CancellationToken, Confirming, Content, Deferring, Effect, Exposure,
-    Filtered, Footprint, Mode, Permission, Prefixed, Preview, Progress, Registry, RegistryError,
-    Renamed, ResultForm, Schema, SchemaError, Selector, SourceId, SpillError, SpillStore, Tool,
-    ToolContext, ToolError, ToolErrorKind, ToolName, ToolOutput, ToolSource, ToolSpec, Visibility,
+    Filtered, Footprint, Hidden, Mode, NameError, Permission, Prefixed, Preview, Progress,
+    Registry, RegistryError, Renamed, ResultForm, Schema, SchemaError, Selector, SourceId,
+    SpillError, SpillStore, Tool, ToolContext, ToolError, ToolErrorKind, ToolName, ToolOutput,
+    ToolSource, ToolSpec, Visibility,
 };
 #[cfg(feature = "agent")]
 pub use toolcrib_dispatch::{

@@ -270,6 +270,59 @@ fn doctor_names_cause_and_next_step_of_what_keeps_a_model_from_answering() {
 }
 
 #[test]
+fn doctor_does_not_wait_for_what_says_nothing() {
+    let world = World::sample();
+    let silent = ByteServer::serve(|_| Answer::silence()).unwrap();
+    let trickles = ByteServer::serve(|_| {
+        let begun = Answer::stream(200, "application/json").bytes("{");
+        (0..100).fold(begun, |answer, _| {
+            answer
+                .wait(std::time::Duration::from_millis(400))
+                .bytes(" ")
+        })
+    })
+    .unwrap();
+    mine(&world, &silent, "");
+    let file = world.home().join(".config/toolcrib/models.toml");
+    let mut text = std::fs::read_to_string(&file).unwrap();
+    text.push_str(&format!(
+        "[providers.other]\nwire = 'chat'\nbase_url = '{}'\n",
+        trickles.url("/v1")
+    ));
+    std::fs::write(&file, text).unwrap();
+    let ran = with_key(
+        &world,
+        &["doctor", "--probe", "--timeout", "1", "--model", "mine:m"],
+    );
+    assert_eq!(ran.code, Some(1));
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let find = |start: &str| {
+        lines
+            .iter()
+            .position(|line| line.starts_with(start))
+            .unwrap()
+    };
+    let mine = find("fix   mine: ");
+    assert!(lines[mine].contains("gave no answer within 1 s; is the server busy"));
+    let other = find("note  other: ");
+    assert!(
+        lines[other].contains("gave no answer within 1 s"),
+        "{}",
+        lines[other]
+    );
+    assert!(
+        mine < other && other < find("note  vllm: "),
+        "{}",
+        ran.stdout
+    );
+    let last = lines[lines.len() - 1];
+    assert!(
+        last.starts_with("fix   mine:m gave no sign of an answer within 1 s; raise --timeout"),
+        "{last}"
+    );
+}
+
+#[test]
 fn doctor_names_a_proxy_that_does_not_answer() {
     let world = World::sample();
     let server = lists("{}");

@@ -172,6 +172,35 @@ fn a_session_named_twice_is_counted_once_and_a_sum_has_no_question() {
 }
 
 #[test]
+fn a_session_whose_model_is_gone_says_so_and_takes_another() {
+    let world = World::sample();
+    let model = world.script(&[r#"{"text":"Nothing."}"#]);
+    good(&world, &["ask", "--model", &model, "--quiet", "What?"]);
+    std::fs::remove_file(model.strip_prefix("script:").unwrap()).unwrap();
+    let gone = world.run(&["session", "resume", "last", "And now?"]);
+    assert_eq!(gone.code, Some(2));
+    let said = gone.stderr;
+    assert!(
+        said.contains("the model of this session cannot be asked: ")
+            && said.trim_end().ends_with("; --model asks another"),
+        "{said}"
+    );
+    let another = "builtin:navigator";
+    good(
+        &world,
+        &[
+            "session",
+            "resume",
+            "last",
+            "--model",
+            another,
+            "--quiet",
+            "Who calls truncate_result?",
+        ],
+    );
+}
+
+#[test]
 fn a_session_that_was_cut_off_is_gone_on_with_without_a_question() {
     let world = asked();
     let id = ids(&world).remove(0);

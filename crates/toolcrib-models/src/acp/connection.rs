@@ -223,7 +223,7 @@ impl Agent {
             cause = format!("{cause}: {said}");
         }
         let cause = self.process.redacted(&excerpt(&cause));
-        let next = match fault.next {
+        let next = match &*fault.next {
             "" => "ask again",
             next => next,
         };

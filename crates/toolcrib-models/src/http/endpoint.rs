@@ -168,7 +168,7 @@ impl Endpoint {
     /// A fault as an error of this endpoint, on one line and without its secrets.
     pub(crate) fn error(&self, fault: Fault) -> ModelError {
         let mut message = format!("{} {}", self.shown, fault.what);
-        let next = match fault.next {
+        let next = match &*fault.next {
             fault::CHECK_URL => self.advice,
             next => next,
         };

@@ -4,6 +4,7 @@
 //! stream, under codes and phrases of their own. The phrases are a table, so that a
 //! new one is a line.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -18,8 +19,11 @@ pub(crate) struct Fault {
     /// What happened, as a predicate of the endpoint: "sent …".
     pub(crate) what: String,
     /// What to do next; may be empty.
-    pub(crate) next: &'static str,
+    pub(crate) next: Cow<'static, str>,
 }
+
+/// How compressed bodies begin.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Longest excerpt of a foreign text in a message, in characters.
 const EXCERPT: usize = 200;
@@ -27,16 +31,25 @@ const EXCERPT: usize = 200;
 /// Stands for the advice of the endpoint's wire.
 pub(super) const CHECK_URL: &str = "check the base URL, which usually ends in /v1";
 const ASK_AGAIN: &str = "ask again";
+const WAIT: &str = "wait a little and ask again";
+const CHECK_KEY: &str = "check the API key and what it may use";
+const REFUSED: &str = "check the model's name and its settings, or choose another model";
+const NO_TOOLS: &str =
+    "choose a model that calls tools, or set tools = \"text\" for it in models.toml";
 
 impl Fault {
-    pub(crate) fn new(kind: Kind, what: impl Into<String>, next: &'static str) -> Fault {
+    pub(crate) fn new(
+        kind: Kind,
+        what: impl Into<String>,
+        next: impl Into<Cow<'static, str>>,
+    ) -> Fault {
         let retryable = matches!(kind, Kind::Connect | Kind::RateLimited | Kind::Unavailable);
         Fault {
             kind,
             retryable,
             retry_after: None,
             what: what.into(),
-            next,
+            next: next.into(),
         }
     }
 
@@ -44,6 +57,24 @@ impl Fault {
     /// be taken back and a second reply would double it.
     pub(super) fn after(mut self, delivered: bool) -> Fault {
         self.retryable &= !delivered;
+        self
+    }
+
+    /// The same fault of a server that asks to be left alone for so long; `most` is
+    /// the longest wait that is made for one. Says when to ask again.
+    pub(super) fn asks_to_wait(mut self, asked: Duration, most: Duration) -> Fault {
+        self.retry_after = Some(asked);
+        if self.next == WAIT && !asked.is_zero() {
+            self.next = if asked > most {
+                let (asked, most) = (spoken(asked), spoken(most));
+                format!(
+                    "it asks for a wait of {asked}, and at most {most} are waited: ask again then"
+                )
+                .into()
+            } else {
+                format!("wait {} and ask again", spoken(asked)).into()
+            };
+        }
         self
     }
 
@@ -63,6 +94,8 @@ impl Fault {
         let lower = trimmed.to_ascii_lowercase();
         Fault::malformed(if trimmed.is_empty() {
             format!("{verb} an empty body")
+        } else if data.starts_with(&GZIP) {
+            format!("{verb} a compressed body, which was not asked for")
         } else if lower.starts_with('<') {
             match title(trimmed) {
                 Some(title) => format!("{verb} a web page titled \"{}\"", excerpt(title)),
@@ -139,6 +172,16 @@ impl Fault {
     }
 }
 
+/// A wait as it is said: seconds up to two minutes, then whole minutes or hours.
+fn spoken(wait: Duration) -> String {
+    let seconds = wait.as_secs_f64().ceil() as u64;
+    match seconds {
+        0..=120 => format!("{seconds} s"),
+        121..=7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    }
+}
+
 /// A text on one line, cut at a character.
 pub(crate) fn excerpt(text: &str) -> String {
     let mut out = String::new();
@@ -210,6 +253,20 @@ const QUOTA_PHRASES: [&str; 5] = [
     "insufficient credits",
     "insufficient balance",
     "requires more credits",
+];
+
+const KEY_WORDS: [&str; 3] = ["invalid_api_key", "authentication_error", "api_key_invalid"];
+
+/// Of servers that refuse a key with a status for any bad request.
+const KEY_PHRASES: [&str; 2] = ["api key not valid", "api key expired"];
+
+/// The model or its server takes no tools.
+const TOOL_PHRASES: [&str; 5] = [
+    "does not support tools",
+    "does not support function calling",
+    "no endpoints found that support tool use",
+    "function calling is not enabled",
+    "tools are not supported",
 ];
 
 /// The model wrote something that its own server could not read.
@@ -345,10 +402,15 @@ impl Report {
         if status == 402 || self.says(&QUOTA_WORDS, &QUOTA_PHRASES) {
             return (Kind::Quota, false, "add credit or choose another model");
         }
-        if matches!(status, 401 | 403)
-            || self.says(&["invalid_api_key", "authentication_error"], &[])
-        {
-            return (Kind::Auth, false, "check the API key and what it may use");
+        if matches!(status, 401 | 403) || self.says(&KEY_WORDS, &KEY_PHRASES) {
+            return (Kind::Auth, false, CHECK_KEY);
+        }
+        if status == 407 {
+            let next = "put the proxy's user and password into its address";
+            return (Kind::Auth, false, next);
+        }
+        if self.says(&[], &TOOL_PHRASES) {
+            return (Kind::Unsupported, false, NO_TOOLS);
         }
         if self.says(&MODEL_WORDS, &MODEL_PHRASES) {
             return (
@@ -365,25 +427,30 @@ impl Report {
             );
         }
         match status {
-            404 => {
+            404 | 405 | 410 => {
                 let next = "check the model's name and the base URL, which usually ends in /v1";
                 (Kind::BadRequest, false, next)
             }
-            429 => (Kind::RateLimited, true, "wait a little and ask again"),
+            429 => (Kind::RateLimited, true, WAIT),
             501 | 505 => (Kind::Unsupported, false, CHECK_URL),
-            408 | 500..=599 => (Kind::Unavailable, true, "wait a little and ask again"),
-            400..=499 => (Kind::BadRequest, false, ""),
+            408 | 500..=599 => (Kind::Unavailable, true, WAIT),
+            413 => (
+                Kind::BadRequest,
+                false,
+                "send less, or choose another model",
+            ),
+            400..=499 => (Kind::BadRequest, false, REFUSED),
             _ if self.says(&["rate_limit_exceeded", "rate_limit_error"], &[]) => {
-                (Kind::RateLimited, true, "wait a little and ask again")
+                (Kind::RateLimited, true, WAIT)
             }
             _ if self
                 .words
                 .iter()
                 .any(|word| word.contains("invalid_request")) =>
             {
-                (Kind::BadRequest, false, "")
+                (Kind::BadRequest, false, REFUSED)
             }
-            _ => (Kind::Unavailable, true, "wait a little and ask again"),
+            _ => (Kind::Unavailable, true, WAIT),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::Response;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use toolcrib_core::ModelErrorKind;
 
 use super::fault::Fault;
@@ -15,6 +15,9 @@ const MOST_FRAME: usize = 16 << 20;
 /// How long a server may keep a stream open after the reply's end was seen. Usage
 /// comes after it; a server that never closes must not hold the reply back.
 const GRACE: Duration = Duration::from_secs(5);
+/// So many idle limits may pass without a piece of the reply while a server only shows
+/// that it lives. Queues of routers are long; a run must end all the same.
+const ALIVE: u32 = 4;
 /// How long to wait for the end of the body after `[DONE]`, so that the connection
 /// can be used again.
 const DRAIN: Duration = Duration::from_millis(50);
@@ -40,6 +43,7 @@ pub(super) async fn read(
 ) -> Result<(), ReadError> {
     let mut decoder = Decoder::default();
     let mut begun = false;
+    let (mut heard, mut pieces) = (Instant::now(), 0);
     loop {
         let limit = if assembler.ended() {
             idle.min(GRACE)
@@ -62,6 +66,11 @@ pub(super) async fn read(
             let _ = timeout(DRAIN, rest).await;
             return Ok(());
         }
+        if decoder.pieces > pieces {
+            (heard, pieces) = (Instant::now(), decoder.pieces);
+        } else if heard.elapsed() > idle * ALIVE && !assembler.ended() {
+            return Err(Fault::idle(idle * ALIVE).into());
+        }
     }
     Ok(decoder.finish(assembler, on_event)?)
 }
@@ -78,6 +87,8 @@ pub(super) struct Decoder {
     form: Form,
     /// A whole body, or the beginning of one whose form is not known yet.
     body: Vec<u8>,
+    /// Frames so far that were more than a sign of life.
+    pieces: u64,
 }
 
 impl Default for Decoder {
@@ -85,6 +96,7 @@ impl Default for Decoder {
         Decoder {
             form: Form::Unknown,
             body: Vec::new(),
+            pieces: 0,
         }
     }
 }
@@ -99,7 +111,7 @@ impl Decoder {
         on_event: &mut Events<'_>,
     ) -> Result<Flow, Fault> {
         if let Form::Events(parser) = &mut self.form {
-            return events(parser, bytes, assembler, on_event);
+            return events(parser, bytes, &mut self.pieces, assembler, on_event);
         }
         if self.body.len() + bytes.len() > MOST_FRAME {
             return Err(Fault::malformed("sent a body of more than 16 MiB"));
@@ -109,7 +121,7 @@ impl Decoder {
             self.form = recognise(&self.body)?;
             if let Form::Events(parser) = &mut self.form {
                 let start = std::mem::take(&mut self.body);
-                return events(parser, &start, assembler, on_event);
+                return events(parser, &start, &mut self.pieces, assembler, on_event);
             }
         }
         Ok(Flow::Go)
@@ -161,17 +173,25 @@ fn recognise(start: &[u8]) -> Result<Form, Fault> {
 fn events(
     parser: &mut SseParser,
     bytes: &[u8],
+    pieces: &mut u64,
     assembler: &mut impl Assemble,
     on_event: &mut Events<'_>,
 ) -> Result<Flow, Fault> {
     let mut outcome = Ok(Flow::Go);
     let pushed = parser.push(bytes, &mut |frame| {
+        *pieces += u64::from(!alive(&frame));
         outcome = frame_into(frame, assembler, on_event);
         *outcome.as_ref().unwrap_or(&Flow::Stop)
     });
     let flow = outcome?;
     pushed.map_err(|_| Fault::malformed("sent a frame of more than 16 MiB"))?;
     Ok(flow)
+}
+
+/// Whether a frame says no more than that the server lives.
+fn alive(frame: &Frame<'_>) -> bool {
+    let ping = [&b"ping"[..], b"keepalive", b"keep-alive", b"heartbeat"];
+    frame.data.trim_ascii().is_empty() || ping.contains(&frame.event)
 }
 
 fn frame_into(
@@ -186,7 +206,7 @@ fn frame_into(
     if frame.event == b"error" {
         return Err(Fault::in_reply(&String::from_utf8_lossy(data)));
     }
-    if !data.is_empty() {
+    if !alive(&frame) {
         // One broken frame between good ones is an accident of this stream; a body
         // that is no stream at all would be the same next time.
         let accident = |fault: Fault| Fault {

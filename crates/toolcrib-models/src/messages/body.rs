@@ -37,12 +37,28 @@ pub(crate) struct Renderer {
     pub(crate) output_limit: Option<u64>,
 }
 
-/// What every body begins with, up to the tools.
-pub(crate) fn head(model: &str, extra: &[(String, serde_json::Value)]) -> Vec<u8> {
+/// What every body begins with, up to the tools. `bound` asks the server to drop
+/// thinking that what stands before it no longer fits.
+pub(crate) fn head(model: &str, extra: &[(String, serde_json::Value)], bound: bool) -> Vec<u8> {
     let mut head = b"{\"model\":".to_vec();
     quote(&mut head, model);
     head.extend_from_slice(b",\"stream\":true,");
-    for (key, value) in extra {
+    let own = extra.iter().find(|(key, _)| key == "thinking");
+    if bound {
+        let mut thinking = match own.map(|(_, value)| value) {
+            Some(serde_json::Value::Object(own)) => own.clone(),
+            _ => serde_json::Map::from_iter([("type".to_owned(), "adaptive".into())]),
+        };
+        let drop = serde_json::json!({"prefix_mismatch_behavior": "drop_block"});
+        thinking.entry("block_binding").or_insert(drop);
+        let _ = write!(
+            head,
+            "\"thinking\":{},",
+            serde_json::Value::Object(thinking)
+        );
+    }
+    let written = |key: &str| bound && key == "thinking";
+    for (key, value) in extra.iter().filter(|(key, _)| !written(key)) {
         quote(&mut head, key);
         let _ = write!(head, ":{value},");
     }

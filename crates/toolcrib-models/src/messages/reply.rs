@@ -75,6 +75,7 @@ impl Assemble for Assembler {
             return Err(Fault::in_reply(error.get()));
         }
         match frame.kind.as_deref() {
+            Some("error") => return Err(Fault::in_reply(&String::from_utf8_lossy(data))),
             Some("message_start") => {
                 let usage = frame.message.and_then(|m| json::member(m.get(), "usage"));
                 self.count(usage.as_deref());
@@ -203,7 +204,9 @@ impl Assembler {
         delta: &str,
         on_event: &mut Events<'_>,
     ) -> Result<(), Fault> {
-        let slot = self.slots.iter_mut().rfind(|slot| slot.index == index);
+        // A piece without a number is of the block that began last.
+        let mut slots = self.slots.iter_mut();
+        let slot = slots.rfind(|slot| index.is_none() || slot.index == index);
         let slot =
             slot.ok_or_else(|| Fault::malformed("sent a piece of a block that it had not begun"))?;
         let meter = &mut self.meter;
@@ -215,9 +218,11 @@ impl Assembler {
                 slot.append(key, value);
             }
             "partial_json" => {
-                if let Some(piece) = json::string(value) {
-                    slot.input.push(&piece);
-                }
+                match json::string(value) {
+                    Some(piece) => slot.input.push(&piece),
+                    // An object where a string belongs is kept as it was written.
+                    None => slot.input.push(value.as_bytes()),
+                };
             }
             "citation" => slot.cite(value),
             _ => slot.append(key, value),

@@ -154,8 +154,16 @@ impl Assemble for Assembler {
         // A whole answer announces nothing on the way.
         self.announce(&read, on_event);
         let Read {
-            blocks, refused, ..
+            mut blocks,
+            refused,
         } = read;
+        // What was shown is said, though a server keeps it out of its items.
+        let said = self.text.finish();
+        if !said.is_empty() && !blocks.iter().any(|block| matches!(block, Block::Text(_))) {
+            let first = |block: &Block| matches!(block, Block::Call(_));
+            let at = blocks.iter().position(first).unwrap_or(blocks.len());
+            blocks.insert(at, Block::Text(said.into()));
+        }
         let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
         let finish = match finish {
             Finish::Stop if has_calls => Finish::ToolCalls,

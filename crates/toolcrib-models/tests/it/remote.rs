@@ -134,6 +134,72 @@ fn p01_a_prompt_a_tool_a_result_and_an_answer_on_each_wire() {
 }
 
 #[test]
+fn p04_a_model_that_refuses_to_be_forced_is_asked_in_words() {
+    let named = ToolChoice::Named(toolcrib_core::ToolName::parse("read").unwrap());
+    let history: History = [Message::user("Hello?")].into_iter().collect();
+    for wire in WIRES {
+        for (choice, words) in [
+            (&named, "Call the tool read now."),
+            (&ToolChoice::Required, "Call a tool now."),
+        ] {
+            // The table knows of it.
+            let server = ByteServer::start([calls(wire)]).unwrap();
+            let mut known = options(wire, &server);
+            known.forced_calls = false;
+            let seen = ask_with(&RemoteModel::new(known).unwrap(), &history, choice);
+            assert_eq!(seen.reply().finish, toolcrib_core::Finish::ToolCalls);
+            let sent = server.received();
+            assert!(sent[0].text().contains(words), "{wire:?}");
+            assert!(!sent[0].text().contains("\"any\""), "{wire:?}");
+
+            // The server says it, and the model does as it likes in the end.
+            let refusal = r#"{"error":{"message":"tool_choice: forced tool use is not supported for this model."}}"#;
+            let server = ByteServer::start([Answer::json(400, refusal), text(wire)]).unwrap();
+            let model = RemoteModel::new(options(wire, &server)).unwrap();
+            let seen = ask_with(&model, &history, choice);
+            let expected = "the server did not enforce the tool choice";
+            assert_eq!(
+                seen.reply().finish,
+                toolcrib_core::Finish::Other(expected.into())
+            );
+            assert_eq!(seen.events, ["retrying 2", "text fine"]);
+            let sent = server.received();
+            assert!(!sent[0].text().contains(words));
+            assert!(sent[1].text().contains(words));
+        }
+    }
+}
+
+#[test]
+fn p28_thinking_that_no_longer_fits_is_dropped_where_it_is_bound() {
+    let asked = |set: &dyn Fn(&mut RemoteOptions)| {
+        let server = ByteServer::start([text(Wire::Messages)]).unwrap();
+        let mut options = options(Wire::Messages, &server);
+        set(&mut options);
+        assert_eq!(ask(&RemoteModel::new(options).unwrap()).text(), "fine");
+        let sent = server.received().remove(0);
+        let beta = sent.header("anthropic-beta").map(str::to_owned);
+        (sent.json()["thinking"].clone(), beta)
+    };
+    assert_eq!(asked(&|_| {}), (serde_json::Value::Null, None));
+    let drop = serde_json::json!({"prefix_mismatch_behavior": "drop_block"});
+    let (thinking, beta) = asked(&|options| options.bound_thinking = true);
+    let expected = serde_json::json!({"type": "adaptive", "block_binding": drop});
+    assert_eq!(thinking, expected);
+    assert_eq!(beta.unwrap(), "thinking-binding-controls-2026-08-01");
+    let (thinking, beta) = asked(&|options| {
+        options.bound_thinking = true;
+        options.load_route = LoadRoute::Positional;
+        let own = serde_json::json!({"type": "between_tools"});
+        options.extra = vec![("thinking".to_owned(), own)];
+    });
+    let expected = serde_json::json!({"type": "between_tools", "block_binding": drop});
+    assert_eq!(thinking, expected);
+    let beta = beta.unwrap();
+    assert!(beta.contains("tool-changes") && beta.contains("thinking-binding"));
+}
+
+#[test]
 fn p21_an_overloaded_provider_is_asked_again_and_a_refusal_is_not() {
     let overloaded =
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;

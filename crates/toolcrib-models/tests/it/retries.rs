@@ -66,6 +66,13 @@ fn p21_the_server_decides_where_it_says_so() {
     assert_eq!(seen.text(), "fine");
     let (seen, server) = against([status(429).header("retry-after", "61"), good()]);
     assert_eq!(seen.error().retry_after, Some(Duration::from_secs(61)));
+    assert!(
+        seen.error()
+            .message
+            .ends_with("; it asks for a wait of 61 s, and at most 60 s are waited: ask again then"),
+        "{}",
+        seen.error().message
+    );
     assert_eq!(server.received().len(), 1);
     let asked = status(429)
         .header("retry-after", "600")
@@ -196,6 +203,23 @@ fn p21_a_slow_first_token_is_waited_for_and_a_stall_is_not() {
     assert_eq!(ask(&model).text(), "fine");
     assert_eq!(ask(&model).error().kind, Kind::Idle);
     assert_eq!(server.received().len(), 2);
+}
+
+#[test]
+fn p21_a_server_that_only_shows_that_it_lives_is_not_waited_for_without_end() {
+    let stream = || Answer::stream(200, "text/event-stream");
+    for sign in [": waiting\n\n", "event: ping\ndata: {}\n\n"] {
+        let endless = (0..200).fold(stream(), |answer, _| {
+            answer.bytes(sign).wait(Duration::from_millis(20))
+        });
+        let server = ByteServer::start([endless]).unwrap();
+        let mut options = options(&server);
+        options.idle = Duration::from_millis(100);
+        let model = ChatModel::new(options).unwrap();
+        let seen = ask(&model);
+        assert_eq!(seen.error().kind, Kind::Idle);
+        assert!(seen.error().message.contains("sent nothing for 0.4 s"));
+    }
 }
 
 fn good_after(time: Duration) -> Answer {

@@ -5,3 +5,4 @@
 mod calls;
 mod examples;
 mod specs;
+mod whole;

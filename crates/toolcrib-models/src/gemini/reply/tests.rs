@@ -113,3 +113,14 @@ fn p20_only_a_seen_end_makes_a_reply() {
         Kind::RateLimited,
     );
 }
+
+#[test]
+fn p20_a_chunk_that_says_nothing_ends_no_reply_that_has_begun() {
+    let bare = r#"{"modelVersion":"m","responseId":"r"}"#;
+    let good = [chunk(r#"{"text":"a"}"#, ""), chunk(r#"{"text":"b"}"#, STOP)];
+    let stream = frames(&[&good[0], bare, &good[1]]);
+    let (reply, _) = decode::<Assembler>([stream.as_bytes()]).unwrap();
+    assert_eq!(reply.message.text(), "ab");
+    let fault = decode::<Assembler>([bare.as_bytes()]).unwrap_err();
+    assert_eq!(fault.kind, Kind::Malformed);
+}

@@ -51,6 +51,51 @@ fn statuses_and_codes_have_their_class() {
 }
 
 #[test]
+fn every_cause_comes_with_a_next_step() {
+    let next = |status: u16, body: &str| Fault::of_status(status, body.as_bytes()).next;
+    let says = |message: &str| format!(r#"{{"error":{{"message":"{message}"}}}}"#);
+    let no_tools = says("registry.ollama.ai/library/x does not support tools");
+    check(400, &no_tools, Kind::Unsupported, false);
+    assert_eq!(next(400, &no_tools), NO_TOOLS);
+    let routed = says("No endpoints found that support tool use.");
+    assert_eq!(next(404, &routed), NO_TOOLS);
+    // A key that is refused with the status of any bad request.
+    let key = r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}"#;
+    check(400, key, Kind::Auth, false);
+    assert_eq!(next(400, key), CHECK_KEY);
+    for status in (400..600).filter(|status| *status != 403) {
+        for body in ["", "{}", "<html></html>", &says("no")] {
+            assert!(!next(status, body).is_empty(), "{status} {body}");
+        }
+    }
+}
+
+#[test]
+fn a_wait_that_is_asked_for_is_said() {
+    let busy = || Fault::of_status(429, b"{}");
+    let next = |asked: u64| {
+        let asked = Duration::from_secs(asked);
+        busy().asks_to_wait(asked, Duration::from_secs(60)).next
+    };
+    assert_eq!(next(0), WAIT);
+    assert_eq!(next(7), "wait 7 s and ask again");
+    assert_eq!(
+        next(3600),
+        "it asks for a wait of 60 min, and at most 60 s are waited: ask again then"
+    );
+    assert_eq!(spoken(Duration::from_secs(86_400)), "24 h");
+    assert_eq!(spoken(Duration::from_millis(150)), "1 s");
+    let quota = Fault::of_status(402, b"{}");
+    let kept = quota.next.clone();
+    assert_eq!(
+        quota
+            .asks_to_wait(Duration::from_secs(9), Duration::ZERO)
+            .next,
+        kept
+    );
+}
+
+#[test]
 fn overflow_says_what_was_needed_and_what_is_allowed() {
     let overflow = |status: u16, body: &str, needed, allowed| {
         check(

@@ -283,6 +283,20 @@ fn p20_bodies_that_are_no_reply() {
 }
 
 #[test]
+fn p18_signs_of_life_are_no_frames_of_the_reply() {
+    let text = r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#;
+    let stream = format!(
+        "event: ping\ndata: {{}}\n\nevent: heartbeat\ndata: tick\n\n: on\n\ndata: {text}\n\n"
+    );
+    assert_eq!(decode([stream.as_bytes()]).unwrap().0.message.text(), "a");
+    let zipped = [0x1f, 0x8b, 8, 0, 0, 0];
+    assert_eq!(
+        decode([&zipped[..]]).unwrap_err().what,
+        "sent a compressed body, which was not asked for"
+    );
+}
+
+#[test]
 fn p20_unknown_reasons_are_passed_on_by_name() {
     let check = |reason: &str, finish: Finish| {
         let body = format!(

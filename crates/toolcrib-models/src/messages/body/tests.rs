@@ -5,7 +5,7 @@ use toolcrib_core::{History, ToolDialect, ToolResult};
 
 fn renderer() -> Renderer {
     Renderer {
-        head: head("claude", &[]),
+        head: head("claude", &[], false),
         id: "anthropic:claude".into(),
         native: true,
         additions: false,

@@ -162,3 +162,26 @@ fn p19_repeated_ids_become_unique() {
     let call = reply.message.calls().next().unwrap();
     assert_eq!((&*call.id, &*call.arguments), ("call00004", ""));
 }
+
+#[test]
+fn p19_pieces_without_a_number_and_arguments_as_an_object_are_read() {
+    let stream = frames(&[
+        START,
+        r#"{"type":"content_block_start","content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"read","input":{}}}"#,
+        r#"{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":{"p": 1.0}}}"#,
+        &end(r#""tool_use""#),
+        STOP,
+    ]);
+    let (reply, _) = decode::<Assembler>([stream.as_bytes()]).unwrap();
+    assert_eq!(reply.message.text(), "a");
+    let call = reply.message.calls().next().unwrap();
+    assert_eq!(&*call.arguments, r#"{"p": 1.0}"#);
+    let error = frames(&[
+        START,
+        r#"{"type":"error","message":"Overloaded","code":529}"#,
+    ]);
+    let fault = decode::<Assembler>([error.as_bytes()]).unwrap_err();
+    assert_eq!(fault.kind, Kind::Unavailable);
+}

@@ -128,3 +128,18 @@ fn p20_only_a_seen_end_makes_a_reply() {
         Kind::Auth,
     );
 }
+
+#[test]
+fn p20_what_was_shown_is_said_though_no_item_holds_it() {
+    let stream = frames(&[
+        r#"{"type":"response.output_text.delta","delta":"hé"}"#,
+        r#"{"type":"response.output_text.delta","delta":"llo"}"#,
+        &done(1, CALL),
+        &completed("completed", ""),
+    ]);
+    let (reply, events) = decode::<Assembler>([stream.as_bytes()]).unwrap();
+    assert!(events.starts_with("text: héllo"), "{events}");
+    assert_eq!(reply.message.text(), "héllo");
+    assert!(matches!(reply.message.blocks[0], Block::Text(_)));
+    assert_eq!(reply.finish, Finish::ToolCalls);
+}
