@@ -210,8 +210,9 @@ class World:
 
 
 @contextlib.contextmanager
-def recorded(upstream, change=None):
-    """A proxy that notes bodies on their way, and may change them by their number."""
+def recorded(upstream, change=None, instead=None):
+    """A proxy that notes bodies on their way, may change them by their number, and may answer
+    some in the upstream's place with a status, a type and a text."""
     bodies = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -222,9 +223,21 @@ def recorded(upstream, change=None):
             data = self.rfile.read(int(self.headers.get("content-length", 0)))
             body = json.loads(data)
             bodies.append(body)
+            own = instead(len(bodies), body) if instead else None
+            if own:
+                self.answer(*own)
+                return
             if change:
                 data = json.dumps(change(len(bodies), body)).encode()
             self.forward(data)
+
+        def answer(self, status, kind, text):
+            data = text.encode()
+            self.send_response(status)
+            self.send_header("content-type", kind)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
 
         def forward(self, data):
             request = urllib.request.Request(upstream + self.path, data, {"content-type": "application/json"})

@@ -63,6 +63,7 @@ def run(world, bodies):
             "p07_real_a_template_that_wants_the_tools_kept",
             "p14_real_after_a_cancelled_request_and_a_cancelled_call_the_next_one_works",
         )
+        other_way(world, base)
     with llama("llama-new", QWEN) as base:
         tests(
             base,
@@ -96,6 +97,47 @@ def untold(world, base):
         system = json.dumps(sent[0]["messages"])
         hold("p05", "<tool_call>" in system and "search_symbols" in system, system[:400])
     passed("p05", "b11549: tools went as text where the template has none")
+
+
+def other_way(world, base):
+    """A server that refuses a last round without tools is asked once more with them, and so from
+    then on.
+
+    Two things cannot be had from this peer: asked without tools, SmolLM2 under the template answers
+    with a single empty token instead of HTTP 400, and it writes no call of this template. So the
+    call and the refusal come from the proxy; what is let through, the model answers."""
+    tools = world.home / "tools.jsonl"
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    entry = {"name": "get_weather", "description": "The weather of a city.", "parameters": schema}
+    tools.write_text(json.dumps({**entry, "command": ["echo", "21 C and sunny"]}) + "\n")
+    function = {"name": "get_weather", "arguments": json.dumps({"city": "Paris"})}
+    call = {"index": 0, "id": "call00001", "type": "function", "function": function}
+    choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+    refused = []
+
+    def proxy_says(number, body):
+        if number == 1:
+            return 200, "text/event-stream", f"data: {json.dumps({'choices': [choice]})}\n\ndata: [DONE]\n\n"
+        if "tools" not in body:
+            refused.append(number)
+            return 400, "application/json", json.dumps({"error": {"message": "calls without `tools`"}})
+        return None
+
+    def short(_, body):
+        return {**body, "max_tokens": 24}
+
+    with recorded(base, short, proxy_says) as (proxy, sent):
+        world.table(f'[providers.unknown]\nwire = "chat"\nhabits = "generic"\nbase_url = "{proxy}/v1"\n')
+        flags = ("--tools", str(tools), "--rounds", "2", "--max-time", "120s")
+        ran = world.ask("unknown:m", "What is the weather in Paris?", *flags, patience=240)
+    told = f"{refused} of {len(sent)}: {(ran.stderr + ran.stdout)[-1200:]}"
+    hold("p07", refused == [2] and len(sent) >= 3, told)
+    # An answer that is rejected is asked for once more: by the way that is known to work.
+    for body in sent[2:]:
+        hold("p07", body.get("tools") == sent[0]["tools"] and body.get("tool_choice") == "none", told)
+    hold("p07", of(ran, "run_finished")[0]["rounds"] == 2 and "answered HTTP 4" not in ran.stderr, told)
+    table(world, base)
+    passed("p07", "b11549: a last round that was refused without tools was taken with them")
 
 
 def endless(world, base):

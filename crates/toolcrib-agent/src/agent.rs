@@ -152,7 +152,7 @@ impl Agent {
             final_round: self.model.profile().final_round,
             format: format.cloned(),
             prefix_bytes: prefix_bytes(&self.plan),
-            window: self.model.profile().window,
+            window: self.model.profile().prompt_room(),
         };
         if let Some(inventory) = &self.inventory {
             let reading = match &self.reader {

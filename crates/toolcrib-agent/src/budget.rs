@@ -33,6 +33,9 @@ pub struct Budget {
     pub tool_calls: Option<u64>,
 }
 
+/// Twenty rounds and nothing else: what money and time a task is worth only the caller
+/// knows. A request that hangs is ended by the stream's idle limit and a call by its
+/// tool's timeout, so the run ends all the same.
 impl Default for Budget {
     fn default() -> Budget {
         Budget {

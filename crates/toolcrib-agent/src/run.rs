@@ -53,8 +53,8 @@ pub struct Rules {
     /// Bytes that every request carries before the transcript, for the estimate of
     /// its tokens where the provider counts none.
     pub prefix_bytes: u64,
-    /// Tokens of the model's window, if known: the transcript is made shorter before
-    /// it is full.
+    /// Tokens that a request may take, if known: the model's window, or its limit of
+    /// the input where that is less. The transcript is made shorter before it is full.
     pub window: Option<u64>,
 }
 

@@ -201,6 +201,7 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
         }
     };
     add("window", settings.window.map(|n| n.to_string()));
+    add("input_limit", settings.input_limit.map(|n| n.to_string()));
     add("output_limit", settings.output_limit.map(|n| n.to_string()));
     add("max_tools", settings.max_tools.map(|n| n.to_string()));
     let route = settings.load_route.unwrap_or_default();

@@ -79,6 +79,8 @@ pub struct ModelProfile {
     pub id: Str,
     /// Context window in tokens, if known.
     pub window: Option<u64>,
+    /// Most tokens of one prompt, if known and less than the window.
+    pub input_limit: Option<u64>,
     /// Most tokens of one reply, if known.
     pub output_limit: Option<u64>,
     /// Whether tool calls are part of its wire. Without them a run with tools
@@ -102,6 +104,7 @@ impl ModelProfile {
         ModelProfile {
             id: id.into(),
             window: None,
+            input_limit: None,
             output_limit: None,
             native_tools: true,
             final_round: FinalRound::default(),
@@ -110,6 +113,12 @@ impl ModelProfile {
             dialect: ToolDialect::default(),
             price: None,
         }
+    }
+
+    /// Tokens that a prompt may take: of the window and the limit of the input the
+    /// smaller one that is known.
+    pub fn prompt_room(&self) -> Option<u64> {
+        self.window.into_iter().chain(self.input_limit).min()
     }
 
     /// Who serves it, for telemetry: the word before the colon of its id, or

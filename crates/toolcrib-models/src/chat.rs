@@ -44,6 +44,8 @@ pub struct ChatOptions {
     pub id: Option<Str>,
     /// Context window in tokens, if known.
     pub window: Option<u64>,
+    /// Most tokens of one prompt, if known and less than the window.
+    pub input_limit: Option<u64>,
     /// Most tokens of one reply, if known.
     pub output_limit: Option<u64>,
     /// Most tools of one request; the vendor's limit unless given.
@@ -82,6 +84,7 @@ impl ChatOptions {
             key: None,
             id: None,
             window: None,
+            input_limit: None,
             output_limit: None,
             max_tools: None,
             price: None,
@@ -143,6 +146,7 @@ impl ChatModel {
         });
         let mut profile = ModelProfile::new(id.clone());
         profile.window = options.window;
+        profile.input_limit = options.input_limit;
         profile.price = options.price;
         profile.load_route = options.load_route;
         profile.output_limit = options.output_limit;

@@ -21,6 +21,7 @@ mod acp;
 mod chat;
 mod check;
 mod deferral;
+mod from_file;
 mod gemini;
 mod http;
 mod joined;

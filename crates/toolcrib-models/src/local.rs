@@ -14,6 +14,7 @@ use toolcrib_core::{
 };
 
 use crate::chat::Ids;
+use crate::from_file;
 use crate::json::quote;
 use crate::text_tools::markup;
 use crate::turns::Items;
@@ -50,18 +51,10 @@ impl LocalModel {
         let bytes = std::fs::read(file).map_err(|error| cannot(error.to_string()))?;
         let engine = V3Engine::from_bytes(bytes).map_err(|error| cannot(error.to_string()))?;
         Ok(LocalModel {
-            profile: ModelProfile::new(id(file)),
+            profile: ModelProfile::new(from_file::id("local", file)),
             engine: Arc::new(engine),
         })
     }
-}
-
-/// By which the same file is found from another directory, as when a session is
-/// taken up again.
-fn id(file: &Path) -> String {
-    let whole = std::path::absolute(file);
-    let whole = whole.as_deref().unwrap_or(file);
-    format!("local:{}", whole.display())
 }
 
 impl Model for LocalModel {
@@ -234,17 +227,6 @@ mod tests {
         let tools = tools(&samples::plan());
         let value: serde_json::Value = serde_json::from_str(&tools).unwrap();
         assert_eq!(value.as_array().unwrap().len(), 4);
-    }
-
-    #[test]
-    fn the_id_names_the_file_from_everywhere() {
-        let id = id(Path::new("weights/n 3.cact"));
-        let here = std::env::current_dir().unwrap();
-        let whole = here.join("weights/n 3.cact");
-        assert_eq!(id, format!("local:{}", whole.display()));
-        let spec = crate::ModelSpec::parse(&id).unwrap();
-        assert_eq!(spec.to_string(), id);
-        assert_eq!(super::id(&whole), id);
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub struct Settings {
     pub habits: Option<Vendor>,
     /// Tokens that prompt and reply share.
     pub window: Option<u64>,
+    /// Most tokens of one prompt, where that is less than the window.
+    pub input_limit: Option<u64>,
     /// Most tokens of one reply.
     pub output_limit: Option<u64>,
     /// Most tools of one request.
@@ -109,6 +111,7 @@ impl Settings {
         take(&mut self.wire, &over.wire);
         take(&mut self.habits, &over.habits);
         take(&mut self.window, &over.window);
+        take(&mut self.input_limit, &over.input_limit);
         take(&mut self.output_limit, &over.output_limit);
         take(&mut self.max_tools, &over.max_tools);
         take(&mut self.tools, &over.tools);
@@ -457,6 +460,17 @@ mod tests {
         );
         assert_eq!(limits("openai", "gpt-5.4"), both(1_050_000, 128_000));
         assert_eq!(limits("openai", "gpt-5.4-mini"), both(400_000, 128_000));
+        // What a prompt may take is less than the window where the reply's share is its own.
+        for (model, limit) in [
+            ("gpt-5", Some(272_000)),
+            ("gpt-5.3-chat-latest", Some(128_000)),
+            ("gpt-5.4", Some(922_000)),
+            ("gpt-5.4-mini", Some(272_000)),
+            ("gpt-4o", None),
+        ] {
+            let settings = table.settings("openai", model, true);
+            assert_eq!(settings.input_limit, limit, "{model}");
+        }
         assert_eq!(limits("gemini", "gemini-2.5-pro"), both(1_048_576, 65_536));
         let openai = |own| table.settings("openai", "gpt-5.4", own);
         assert_eq!(openai(true).wire, Some(WireName::Responses));

@@ -122,6 +122,8 @@ pub struct RemoteOptions {
     pub id: Option<Str>,
     /// Context window in tokens, if known.
     pub window: Option<u64>,
+    /// Most tokens of one prompt, if known and less than the window.
+    pub input_limit: Option<u64>,
     /// Most tokens of one reply, if known. Messages requests must name a limit and
     /// send 8,192 where none is known.
     pub output_limit: Option<u64>,
@@ -161,6 +163,7 @@ impl RemoteOptions {
             key: None,
             id: None,
             window: None,
+            input_limit: None,
             output_limit: None,
             price: None,
             final_round: FinalRound::Keep,
@@ -223,6 +226,7 @@ impl RemoteModel {
             .unwrap_or_else(|| format!("{}:{}", wire.word(), options.model).into());
         let mut profile = ModelProfile::new(id.clone());
         profile.window = options.window;
+        profile.input_limit = options.input_limit;
         profile.output_limit = options.output_limit;
         profile.price = options.price;
         profile.load_route = options.load_route;

@@ -33,6 +33,7 @@ use toolcrib_core::{
 };
 
 use crate::chat::Ids;
+use crate::from_file;
 
 /// Replays the lines of a script, one a request.
 #[derive(Debug)]
@@ -126,7 +127,9 @@ impl ScriptModel {
                 format!("cannot read the script {file}: {error}"),
             )
         })?;
-        ScriptModel::parse(file, &text)
+        let mut model = ScriptModel::parse(file, &text)?;
+        model.profile.id = from_file::id("script", path).into();
+        Ok(model)
     }
 
     /// Reads a script that is at hand; `file` is what errors call it.

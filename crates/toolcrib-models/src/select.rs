@@ -337,6 +337,7 @@ impl Target {
         options.key.clone_from(&self.key);
         options.id = Some(self.id.as_str().into());
         options.window = settings.window;
+        options.input_limit = settings.input_limit;
         options.output_limit = settings.output_limit;
         options.price = settings.price();
         options.max_tools = settings.max_tools.or(options.max_tools);
@@ -361,6 +362,7 @@ impl Target {
         options.key.clone_from(&self.key);
         options.id = Some(self.id.as_str().into());
         options.window = settings.window;
+        options.input_limit = settings.input_limit;
         options.output_limit = settings.output_limit;
         options.price = settings.price();
         options.max_tools = settings.max_tools;

@@ -160,6 +160,29 @@ async fn l23_a_failed_summary_keeps_the_history() {
 }
 
 #[tokio::test]
+async fn l23_the_limit_of_the_input_counts_where_it_is_less_than_the_window() {
+    let history = long_ago();
+    let bytes: usize = history.messages().map(|m| format!("{m:?}").len()).sum();
+    let tokens = bytes as u64 / 4;
+    let first = async |input_limit| {
+        let mut profile = ModelProfile::new("script:memory");
+        profile.window = Some(tokens * 10);
+        profile.input_limit = input_limit;
+        let turns = [Turn::text("Short."), Turn::text("Done.")];
+        let model = Arc::new(ScriptedModel::new(turns).with_profile(profile));
+        let kept = Kept::default();
+        let agent = Agent::builder(model).sink(Arc::new(kept.clone()));
+        let agent = agent.build().unwrap();
+        let run = agent.begin(history.clone(), "Go on.", None);
+        assert!(agent.drive(run, &Answer::text()).await.answer().is_some());
+        let compacted = |event: &Event| matches!(event, Event::Compacted { .. });
+        kept.all().iter().any(compacted)
+    };
+    assert!(!first(None).await, "a tenth of the window");
+    assert!(first(Some(tokens / 2)).await, "twice what may be sent");
+}
+
+#[tokio::test]
 async fn l23_a_second_overflow_of_one_request_ends_the_run() {
     let model = model([
         overflow(),

@@ -19,3 +19,9 @@ mod spans;
 mod support;
 mod surface;
 mod wire;
+
+/// The child process of tests with an MCP server.
+#[test]
+fn fake_mcp_server() {
+    toolcrib_testkit::fake_mcp::run_if_asked();
+}

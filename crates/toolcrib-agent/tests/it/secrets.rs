@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use toolcrib_agent::{Agent, Event};
-use toolcrib_core::{Block, Finish, RawJson, Registry};
+use toolcrib_agent::{Agent, Event, OutcomeKind};
+use toolcrib_core::{Block, Finish, ModelProfile, RawJson, Registry, ToolDialect};
 use toolcrib_dispatch::Redactor;
+use toolcrib_models::{Key, RemoteModel, RemoteOptions, Wire, check_request};
 use toolcrib_session::{DiskSpill, Meta, Row, Session, SessionLog};
 use toolcrib_testkit::scripted::Turn;
 use toolcrib_testkit::tools::FakeTool;
+use toolcrib_testkit::{Answer, ByteServer};
 
 use crate::support::*;
 
@@ -191,4 +193,38 @@ async fn l18_a_key_in_a_call_runs_as_written_and_is_kept_nowhere() {
     let read = Session::read(log.path()).unwrap();
     let said: Vec<_> = read.history().messages().cloned().collect();
     assert_paired(&said);
+    // Gone on with on every wire, what is left of the calls is sent as it must be.
+    drop(agent);
+    drop(log);
+    for (wire, dialect) in [
+        (Wire::Responses, ToolDialect::OpenAi),
+        (Wire::Messages, ToolDialect::Anthropic),
+        (Wire::Gemini, ToolDialect::Gemini),
+    ] {
+        let server = ByteServer::start([Answer::json(400, r#"{"error":{"message":"no"}}"#)]);
+        let server = server.unwrap();
+        let options = RemoteOptions::new(wire, "m").base_url(server.url(""));
+        let model = RemoteModel::new(options.key(Key::new("sk-of-the-wire"))).unwrap();
+        let log = SessionLog::open(read.path()).unwrap();
+        let agent = Agent::builder(Arc::new(model)).tools(echo()).session(log);
+        let agent = agent.build().unwrap();
+        let run = agent.begin(
+            Session::read(read.path()).unwrap().history(),
+            "Again.",
+            None,
+        );
+        let outcome = agent.drive(run, &toolcrib_agent::Answer::text()).await;
+        assert_eq!(outcome.kind(), OutcomeKind::Failed, "the server says no");
+        let mut profile = ModelProfile::new("test:m");
+        profile.dialect = dialect;
+        let sent = server.received().remove(0);
+        assert_eq!(check_request(&profile, &sent.body), [], "{}", sent.text());
+        assert!(sent.text().contains("[redacted]") && !sent.text().contains(key));
+    }
+}
+
+fn echo() -> Registry {
+    let mut registry = Registry::new();
+    registry.insert(Arc::new(FakeTool::echo("echo"))).unwrap();
+    registry
 }

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_agent::{Agent, AgentBuilder, Answer as Wanted, Budget, Event, Limit, OutcomeKind};
-use toolcrib_core::{CancellationToken, SpillStore as _};
+use toolcrib_core::{CancellationToken, SpillStore as _, ToolSource as _};
+use toolcrib_mcp::{Fleet, FleetOptions, ServerConfig, Transport};
 use toolcrib_models::{
     ChatModel, ChatOptions, Key, RemoteModel, RemoteOptions, RetryPolicy, Vendor, Wire,
 };
 use toolcrib_session::{DiskSpill, Meta, Session, SessionLog};
+use toolcrib_testkit::fake_mcp::FakeMcp;
 use toolcrib_testkit::tools::FakeTool;
 use toolcrib_testkit::{Answer, ByteServer, Received};
 
@@ -413,6 +415,51 @@ async fn p24_whatever_a_tool_gives_the_request_stays_small_and_the_rest_can_be_r
 }
 
 #[tokio::test]
+async fn p24_what_an_mcp_server_gives_is_cut_in_the_same_place() {
+    let big = json!([{
+        "name": "big",
+        "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": true}
+    }]);
+    let (program, args, env) = FakeMcp::new().with("tools", big).command();
+    let mut config = ServerConfig::stdio("fake", program, args);
+    if let Transport::Stdio { env: own, .. } = &mut config.transport {
+        own.extend(env);
+    }
+    let fleet = Fleet::new(vec![config], FleetOptions::default());
+    fleet.refresh("fake").await.unwrap();
+    let mut registry = toolcrib_core::Registry::new();
+    for tool in toolcrib_mcp::tools(&fleet).tools() {
+        registry.insert(tool).unwrap();
+    }
+    let whole = "b".repeat(5 * 1024 * 1024);
+    let wanted = json!({"bytes": whole.len()}).to_string();
+    let server = ByteServer::start([
+        calls(&[("fake__big", json!(wanted))], "tool_calls"),
+        says("Well."),
+    ])
+    .unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
+    let agent = Agent::builder(chat(&server))
+        .tools(registry)
+        .session(log.clone());
+    assert!(agent.build().unwrap().run("What?").await.answer().is_some());
+    fleet.shutdown().await;
+    let sent = server.received();
+    let result = last_result(&sent[1]);
+    assert!(result.len() < 34 * 1024, "{}", result.len());
+    assert!(sent[1].body.len() < 256 * 1024, "{}", sent[1].body.len());
+    let handle = toolcrib_core::spill_handle(&whole);
+    assert!(
+        result.contains(&*handle),
+        "the marker names where the rest is: {result}"
+    );
+    let kept = DiskSpill::beside(log.path()).get(&handle).unwrap();
+    assert!(kept == whole);
+}
+
+#[tokio::test]
 async fn l21_what_passes_is_waited_for_and_what_does_not_is_told_at_once() {
     let state = |status: u16| Answer::json(status, r#"{"error":{"message":"later"}}"#);
     let server = ByteServer::start([
@@ -578,6 +625,10 @@ async fn l25_signed_thoughts_go_back_to_who_made_them_and_to_nobody_else() {
     assert_in_order(sent);
 }
 
+/// What fifty runs at once may hold open, both ends counted and connections that were
+/// opened while another one came free.
+const MOST_SOCKETS: usize = 4 * 50;
+
 /// Fifty at once against a server of which every twentieth answer fails in each way.
 #[test]
 fn p38_fifty_runs_at_once_end_right_and_leave_nothing_behind() {
@@ -644,14 +695,39 @@ fn p38_fifty_runs_at_once_end_right_and_leave_nothing_behind() {
         grown < 16 * 1024,
         "{grown} KiB more after three times as many"
     );
+    let held = sockets(server.address().port());
+    assert!(held <= MOST_SOCKETS, "{held} sockets for fifty runs");
+    let port = server.address().port();
     drop(agent);
     // Connections that wait for another request have a task each until they are closed.
     let until = std::time::Instant::now() + Duration::from_secs(20);
     drop(server);
-    while runtime.metrics().num_alive_tasks() > 0 {
-        assert!(std::time::Instant::now() < until, "tasks are left");
+    while runtime.metrics().num_alive_tasks() > 0 || sockets(port) > 0 {
+        let left = (runtime.metrics().num_alive_tasks(), sockets(port));
+        assert!(
+            std::time::Instant::now() < until,
+            "tasks and sockets are left: {left:?}"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Descriptors of this process that are sockets with this port at one of their ends;
+/// 0 where that is not known. Both ends of a connection are here, and other tests
+/// have descriptors of their own.
+fn sockets(port: u16) -> usize {
+    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap_or_default();
+    let port = format!(":{port:04X}");
+    let of_port: std::collections::BTreeSet<String> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|row| row.len() > 9 && (row[1].ends_with(&port) || row[2].ends_with(&port)))
+        .map(|row| format!("socket:[{}]", row[9]))
+        .collect();
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
+    open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+        .filter(|link| of_port.contains(&*link.to_string_lossy()))
+        .count()
 }
 
 /// Memory in use, in KiB; 0 where it is not known.

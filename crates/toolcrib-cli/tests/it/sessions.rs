@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, ran};
 
 /// A world in which one question was asked and answered.
 fn asked() -> World {
@@ -201,6 +201,20 @@ fn a_session_whose_model_is_gone_says_so_and_takes_another() {
 }
 
 #[test]
+fn a_session_with_a_script_named_from_here_is_gone_on_with_from_elsewhere() {
+    let world = World::sample();
+    world.file("reply.jsonl", r#"{"text":"Nothing."}"#);
+    let model = "script:reply.jsonl";
+    good(&world, &["ask", "--model", model, "--quiet", "What?"]);
+    let mut resume = world.command();
+    resume.current_dir(world.repo().join("src"));
+    resume.args(["session", "resume", "last", "--quiet", "And now?"]);
+    let resumed = ran(resume.output().unwrap());
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    assert_eq!(resumed.stdout.trim_end(), "Nothing.");
+}
+
+#[test]
 fn a_session_that_was_cut_off_is_gone_on_with_without_a_question() {
     let world = asked();
     let id = ids(&world).remove(0);
@@ -282,6 +296,37 @@ fn l28_a_replay_without_leave_to_write_counts_writers_as_not_run() {
     let ran = world.run(&[&replay[..], &["--allow-writes"]].concat());
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(ran.stderr.contains("1 different"), "{}", ran.stderr);
+}
+
+/// What ran is not on record where it held a key, so nothing is run in its place.
+#[test]
+fn l28_a_replay_runs_no_call_whose_arguments_held_a_key() {
+    let world = World::sample();
+    world.file(
+        "tools.jsonl",
+        r#"{"name":"fetch","description":"Fetches.","annotations":{"readOnlyHint":true},"parameters":{"type":"object","properties":{"token":{"type":"string"}}},"command":["sh","-c","echo run >> runs; cat runs"]}"#,
+    );
+    let key = "sk-proj-Zx81Qm27Ab93Lk55Vw02Tn46";
+    let call = format!(r#"{{"calls":[{{"name":"fetch","arguments":{{"token":"{key}"}}}}]}}"#);
+    let model = world.script(&[&call, r#"{"text":"It is in src/cut.rs:4."}"#]);
+    let tools = ["--tools", "tools.jsonl"];
+    good(
+        &world,
+        &[&["ask", "--model", &model][..], &tools, &["Fetch it."]].concat(),
+    );
+    let runs = || std::fs::read_to_string(world.repo().join("runs")).unwrap();
+    assert_eq!(runs(), "run\n");
+    let rows = good(&world, &["session", "show", "--json"]).stdout;
+    assert!(rows.contains("[redacted]") && !rows.contains(key), "{rows}");
+    for flags in [&[][..], &["--allow-writes"]] {
+        let replay = [&["session", "replay"][..], &tools, flags].concat();
+        let ran = good(&world, &replay);
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        let counted = "1 call: 0 the same, 0 different, 1 not run again";
+        assert!(told.contains(counted) && !told.contains(key), "{told}");
+        assert!(ran.stdout.starts_with("not run    fetch"), "{told}");
+    }
+    assert_eq!(runs(), "run\n", "it ran again with something else");
 }
 
 /// A result that was cut is read on in a replay as it was in the run.

@@ -25,6 +25,29 @@ fn message(outcome: Result<ScriptModel, ModelError>) -> String {
 }
 
 #[test]
+fn a_script_is_found_again_from_everywhere_and_called_as_it_was_named() {
+    let name = "no/such/script.jsonl";
+    let here = std::env::current_dir().unwrap();
+    let file = tempfile::Builder::new().suffix(".jsonl").tempfile_in(&here);
+    let file = file.unwrap();
+    std::fs::write(file.path(), r#"{"text": "Once."}"#).unwrap();
+    let relative = file.path().strip_prefix(&here).unwrap();
+    let model = ScriptModel::open(relative).unwrap();
+    assert_eq!(
+        &*model.profile().id,
+        format!("script:{}", file.path().display())
+    );
+    let history: History = [Message::user("?")].into_iter().collect();
+    play(&model, &history).0.unwrap();
+    let out = play(&model, &history).0.unwrap_err().message;
+    assert!(
+        out.starts_with(&format!("the script {} ran out", relative.display())),
+        "{out}"
+    );
+    assert!(message(ScriptModel::open(name)).contains(name));
+}
+
+#[test]
 fn replies_come_in_order_with_events_like_a_stream() {
     let model = script(concat!(
         "// a demo\n\n",

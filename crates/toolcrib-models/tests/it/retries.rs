@@ -134,26 +134,30 @@ fn p22_a_half_streamed_call_is_discarded_and_asked_for_again() {
 }
 
 #[test]
-fn s19_a_stall_before_anything_was_said_is_asked_again_with_the_same_list_and_after_it_is_not() {
+fn s19_a_stall_before_anything_was_shown_is_asked_again_with_the_same_list_and_after_it_is_not() {
     let half =
         r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{"}}]}"#;
     let opening = r#"{"role":"assistant","content":""}"#;
+    let thought = r#"{"reasoning_content":"hm "}"#;
     let said = r#"{"content":"It is"}"#;
-    for (delta_of, again) in [(half, true), (opening, true), (said, false)] {
+    // A thought was shown: it is for the caller to ask again, and the loop does.
+    let shown = [(thought, "reasoning hm "), (said, "text It is")];
+    let of_shown = |delta_of| shown.iter().find(|(shown, _)| *shown == delta_of);
+    for delta_of in [half, opening, thought, said] {
         let stalled = Answer::sse([delta(delta_of)]).stall();
         let server = ByteServer::start([stalled, good()]).unwrap();
         let mut options = options(&server);
         options.idle = Duration::from_millis(150);
         let seen = ask(&ChatModel::new(options).unwrap());
         let bodies: Vec<Vec<u8>> = server.received().into_iter().map(|r| r.body).collect();
-        if again {
+        if let Some((_, events)) = of_shown(delta_of) {
+            assert_eq!(seen.error().kind, Kind::Idle);
+            assert_eq!(bodies.len(), 1, "{delta_of}");
+            assert_eq!(seen.events, [*events]);
+        } else {
             assert_eq!(seen.text(), "fine", "{delta_of}");
             assert_eq!(bodies.len(), 2, "{delta_of}");
             assert_eq!(bodies[0], bodies[1]);
-        } else {
-            assert_eq!(seen.error().kind, Kind::Idle);
-            assert_eq!(bodies.len(), 1, "{delta_of}");
-            assert_eq!(seen.events, ["text It is"]);
         }
     }
 }

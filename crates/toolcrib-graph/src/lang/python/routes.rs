@@ -5,6 +5,9 @@
 //! routers have. A Django pattern is a call of what was imported from
 //! `django.urls`. Everything else that looks like a route is none.
 
+mod django;
+mod paths;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
@@ -12,6 +15,8 @@ use super::items::Reader;
 use super::{K, kind};
 use crate::facts::{DefIx, Joins, Mount, Router, Sym, Term, TermId, span};
 use crate::model::NodeKind;
+
+use paths::Given;
 
 const CONSTRUCTORS: [&str; 6] = [
     "APIRouter",
@@ -28,11 +33,6 @@ const VERBS: [&str; 8] = [
 ];
 /// Arguments and methods that are looked at.
 const MAX_GIVEN: usize = 16;
-
-/// Parts of a path that is put together.
-const MAX_PARTS: u32 = 12;
-/// Longest constant that is read, in bytes of source.
-const MAX_CONSTANT: usize = 120;
 
 /// What is known of routers while a file is read.
 #[derive(Default)]
@@ -373,82 +373,6 @@ impl<'s> Reader<'_, 's> {
         vec![if is_view { "GET" } else { "ANY" }.to_string()]
     }
 
-    /// `path("users/", view)`, also around `include(…)`.
-    fn django(&mut self, node: Node<'_>, original: Sym) {
-        if !matches!(self.b.sym_text(original), "path" | "re_path" | "url") {
-            return;
-        }
-        let given = self.given(node);
-        let path = given.at(0).or(given.named("route"));
-        let view = given.at(1).or(given.named("view"));
-        let Some(path) = path.and_then(|node| self.path(node, 0)) else {
-            return;
-        };
-        let Some(view) = view else { return };
-        let before: String = self.routes.inside.iter().map(|i| i.1.as_str()).collect();
-        let start = node.start_byte() as u32;
-        let assigned = self.routes.assigned.filter(|a| start < a.0).map(|a| a.1);
-        let on = assigned.map(|name| self.named_router(name));
-        if kind(view) == K::Call && self.is_include(view) {
-            let Some(what) = self.given(view).at(0) else {
-                return;
-            };
-            let what = match kind(what) {
-                K::Tuple => what.named_child(0).unwrap_or(what),
-                _ => what,
-            };
-            if kind(what) == K::List {
-                let end = view.end_byte() as u32;
-                let path = path.trim_start_matches('^').to_string();
-                self.routes.inside.push((end, path));
-                return;
-            }
-            let what = match self.literal(what) {
-                Some(module) => Router::Absolute(self.patterns_of(module)),
-                None => Router::Named(DefIx::ROOT, self.terms.expr(self.b, what)),
-            };
-            self.b.mount(Mount {
-                on,
-                what,
-                prefix: format!("/{before}{}", path.trim_start_matches('^')).into(),
-                joins: Joins::Mount,
-            });
-            return;
-        }
-        let shown = match path.starts_with('^') && before.is_empty() {
-            true => path.to_string(),
-            false => format!("/{before}{}", path.trim_start_matches('^')),
-        };
-        let route = self.b.route(span(node), &format!("ANY {shown}"), on);
-        let term = self.view(view);
-        let scope = self.b.scope();
-        self.b.value(route, scope, term);
-    }
-
-    fn is_include(&mut self, call: Node<'_>) -> bool {
-        call.child_by_field_name("function")
-            .is_some_and(|function| {
-                let name = self.b.node_name(function);
-                let original = self.routes.django.get(&name);
-                original.is_some_and(|original| self.b.sym_text(*original) == "include")
-            })
-    }
-
-    /// `urlpatterns` of a module that is named in a string.
-    fn patterns_of(&mut self, module: &str) -> TermId {
-        let at = self.b.source.len() as u32;
-        let mut term = TermId::UNKNOWN;
-        for part in module.split('.').take(MAX_GIVEN).chain(["urlpatterns"]) {
-            let sym = self.b.owned_name(part);
-            term = self.b.term(if term.is_known() {
-                Term::Member(term, sym)
-            } else {
-                Term::Name(sym, at)
-            });
-        }
-        term
-    }
-
     /// The class of `View.as_view()`, also by the name of a variable that is given it.
     fn viewed(&mut self, node: Node<'_>) -> Option<(Sym, TermId)> {
         if kind(node) == K::Identifier {
@@ -488,148 +412,5 @@ impl<'s> Reader<'_, 's> {
             };
         }
         self.terms.expr(self.b, node)
-    }
-
-    fn methods(&mut self, given: &Given<'_>) -> Vec<String> {
-        match given.named("methods") {
-            Some(list) => self.verbs(list),
-            None => vec!["GET".to_string()],
-        }
-    }
-
-    /// What a list of methods names.
-    fn verbs(&self, list: Node<'_>) -> Vec<String> {
-        let mut cursor = list.walk();
-        let mut verbs: Vec<String> = list
-            .named_children(&mut cursor)
-            .take(MAX_GIVEN)
-            .filter_map(|node| self.literal(node))
-            .map(str::to_ascii_uppercase)
-            .collect();
-        if verbs.is_empty() {
-            verbs.push("ANY".to_string());
-        }
-        verbs
-    }
-
-    /// A path, blank where it is not written out; `None` for what is none.
-    fn path(&mut self, node: Node<'_>, depth: u32) -> Option<String> {
-        if depth > MAX_PARTS {
-            return None;
-        }
-        if let Some(text) = self.literal(node) {
-            return Some(text.to_string());
-        }
-        match kind(node) {
-            K::String | K::ConcatenatedString => {
-                let mut path = String::new();
-                let mut cursor = node.walk();
-                let parts: Vec<Node<'_>> =
-                    node.named_children(&mut cursor).take(MAX_GIVEN).collect();
-                for part in parts {
-                    match kind(part) {
-                        K::StringContent => path.push_str(self.b.text(part)),
-                        K::Interpolation => {
-                            path.push_str(&self.path(part.named_child(0)?, depth + 1)?);
-                        }
-                        K::String => path.push_str(&self.path(part, depth + 1)?),
-                        _ => {}
-                    }
-                }
-                Some(path)
-            }
-            K::Parenthesized => self.path(node.named_child(0)?, depth + 1),
-            K::BinaryOperator => {
-                let operator = node.child_by_field_name("operator")?;
-                if operator.kind() != "+" {
-                    let shown = self.b.text(node);
-                    return Some(self.b.blank(TermId::UNKNOWN, shown));
-                }
-                let left = self.path(node.child_by_field_name("left")?, depth + 1)?;
-                let right = self.path(node.child_by_field_name("right")?, depth + 1)?;
-                Some(left + &right)
-            }
-            K::Identifier | K::Attribute => {
-                let term = self.terms.expr(self.b, node);
-                let shown = self.b.text(node);
-                Some(self.b.blank(term, shown))
-            }
-            K::Call => {
-                let shown = self.b.text(node);
-                Some(self.b.blank(TermId::UNKNOWN, shown))
-            }
-            _ => None,
-        }
-    }
-
-    /// Keeps what a name of the module is given, for paths that name it.
-    pub(super) fn routes_constant(&mut self, def: DefIx, value: Node<'_>) {
-        let is_text = matches!(
-            kind(value),
-            K::String | K::ConcatenatedString | K::BinaryOperator
-        );
-        if is_text
-            && value.byte_range().len() <= MAX_CONSTANT
-            && let Some(text) = self.path(value, 0)
-        {
-            self.b.constant(def, &text);
-        }
-    }
-
-    /// The text of a string without parts that are computed.
-    fn literal(&self, node: Node<'_>) -> Option<&'s str> {
-        if kind(node) != K::String {
-            return None;
-        }
-        let text = self.b.text(node);
-        let text = text.trim_start_matches(['r', 'R', 'u', 'U']);
-        let text = text
-            .strip_prefix('"')
-            .and_then(|t| t.strip_suffix('"'))
-            .or_else(|| text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')))?;
-        (!text.contains(['"', '\'', '\n'])).then_some(text)
-    }
-
-    fn given<'t>(&self, call: Node<'t>) -> Given<'t>
-    where
-        's: 't,
-    {
-        let mut given = Given::default();
-        let Some(list) = call.child_by_field_name("arguments") else {
-            return given;
-        };
-        let mut cursor = list.walk();
-        for argument in list.named_children(&mut cursor).take(MAX_GIVEN) {
-            match kind(argument) {
-                K::Comment => {}
-                K::KeywordArgument => {
-                    if let (Some(name), Some(value)) = (
-                        argument.child_by_field_name("name"),
-                        argument.child_by_field_name("value"),
-                    ) {
-                        given.named.push((self.b.text(name), value));
-                    }
-                }
-                _ => given.placed.push(argument),
-            }
-        }
-        given
-    }
-}
-
-/// Arguments of a call.
-#[derive(Default)]
-struct Given<'t> {
-    placed: Vec<Node<'t>>,
-    named: Vec<(&'t str, Node<'t>)>,
-}
-
-impl<'t> Given<'t> {
-    fn at(&self, place: usize) -> Option<Node<'t>> {
-        self.placed.get(place).copied()
-    }
-
-    fn named(&self, name: &str) -> Option<Node<'t>> {
-        self.named.iter().find(|(n, _)| *n == name).map(|(_, v)| *v)
     }
 }
