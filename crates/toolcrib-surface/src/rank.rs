@@ -38,7 +38,11 @@ impl ToolIndex {
     }
 
     pub(crate) fn read(&self, query: &str) -> Query {
-        Query::read(query, &self.names, &self.docs, &self.words)
+        let mut query = Query::read(query, &self.names, &self.docs, &self.words);
+        if let Some(mended) = self.mended(&query.text) {
+            query.text = mended;
+        }
+        query
     }
 
     pub(crate) fn rank_read(&self, query: &Query, limit: usize, admit: Admit<'_>) -> Ranking {
