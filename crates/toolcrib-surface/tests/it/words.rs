@@ -153,6 +153,13 @@ fn a_source_narrows_and_a_plus_demands() {
             .all(|name| name == "gitlab__create_issue")
     );
     assert_eq!(ranked("+zzz issue"), [] as [&str; 0]);
+    // The source is part of the name.
+    let docs = ["slack", "discord", "teams"]
+        .map(|source| tool(source, "send_message", "Send a message to a channel."));
+    let index = ToolIndex::build(&docs);
+    let found = index.search("+discord send", &Search::default());
+    let found: Vec<usize> = found.hits.iter().map(|hit| hit.doc).collect();
+    assert_eq!(found, [1]);
 }
 
 #[test]

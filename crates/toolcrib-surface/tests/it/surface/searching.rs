@@ -190,8 +190,14 @@ fn s39_words_that_no_tool_has_are_said_to_be_so() {
         "{}",
         answer.text
     );
-    let answer = desk.ask("knit me a sweater");
-    assert!(!answer.text.contains("language"), "{}", answer.text);
+    for query in [
+        "knit me a sweater",
+        "weather source:nowhere",
+        "+zzz weather",
+    ] {
+        let answer = desk.ask(query);
+        assert!(!answer.text.contains("language"), "{}", answer.text);
+    }
 }
 
 #[test]
