@@ -208,7 +208,12 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, 
         for hit in &found.hits {
             let _ = writeln!(text, "{}", line(hit.doc));
         }
-        if found.hits.is_empty() && found.nearest.is_empty() {
+        if found.no_words {
+            text.push_str(
+                "Nothing fits: no tool has any of these words. Ask in the language of the \
+                 descriptions.\n",
+            );
+        } else if found.hits.is_empty() && found.nearest.is_empty() {
             text.push_str("Nothing fits.\n");
         } else if found.hits.is_empty() {
             text.push_str("Nothing fits. The nearest are:\n");

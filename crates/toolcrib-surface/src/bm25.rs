@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::spelling::Spellings;
 use crate::stem::stem;
 use crate::tokenize::{Piece, function_word, words};
 use crate::{ToolDoc, Weights};
@@ -43,6 +44,7 @@ pub(crate) struct Words {
     name_idf: Vec<f32>,
     /// Rarity of a word that no tool has.
     unknown_idf: f32,
+    spellings: Spellings,
 }
 
 impl Words {
@@ -96,6 +98,11 @@ impl Words {
         self.idf[word as usize]
     }
 
+    /// Words as they are written, by which misspelt ones are mended.
+    pub(crate) fn spellings(&self) -> &Spellings {
+        &self.spellings
+    }
+
     pub(crate) fn unknown_idf(&self) -> f32 {
         self.unknown_idf
     }
@@ -107,7 +114,8 @@ impl Words {
     /// Heap bytes, roughly.
     pub(crate) fn bytes(&self) -> usize {
         let keys: usize = self.ids.keys().map(|key| key.len() + 32).sum();
-        keys + 4 * (self.starts.len() + self.idf.len() + self.name_idf.len())
+        keys + self.spellings.bytes()
+            + 4 * (self.starts.len() + self.idf.len() + self.name_idf.len())
             + size_of::<Posting>() * self.postings.len()
     }
 }
@@ -213,7 +221,10 @@ impl Reader {
             postings[next[at] as usize] = posting;
             next[at] += 1;
         }
+        let spelt = self.spellings.into_iter();
+        let spelt = spelt.filter_map(|(word, id)| Some((word, frequency[id? as usize])));
         Words {
+            spellings: Spellings::build(spelt),
             ids: self.ids,
             starts,
             postings,

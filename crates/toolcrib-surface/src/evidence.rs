@@ -45,6 +45,9 @@ pub struct Evidence {
     pub foreign: bool,
     /// Words of the query that any tool has.
     pub words: usize,
+    /// Whether nothing tells the meaning of the query: the table of meanings knows no word
+    /// of it, as with most other languages, and there is no sentence encoder.
+    pub unread: bool,
 }
 
 impl Evidence {
@@ -109,6 +112,7 @@ impl ToolIndex {
         let mut evidence = Evidence {
             known: known / all,
             words: terms.known.len(),
+            unread: encoded.is_none() && vector.is_none(),
             margin: encoded.map_or(0.0, |(encoded, whole)| margin(encoded.scores(whole))),
             foreign: encoded.is_some() && foreign(&query.text, &self.words),
             ..Evidence::default()
@@ -141,7 +145,7 @@ impl ToolIndex {
         if self.encoded.is_some() {
             return evidence.strength_encoded(weights) >= weights.encoded.refuse;
         }
-        self.meaning.is_none() || evidence.strength(weights) >= weights.refuse
+        evidence.unread || evidence.strength(weights) >= weights.refuse
     }
 }
 

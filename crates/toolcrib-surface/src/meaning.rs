@@ -54,6 +54,11 @@ impl Meaning {
         Some(self.table.embed(text)).filter(|vector| !vector.is_zero())
     }
 
+    /// Whether the table knows `word` as a whole.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        matches!(&self.table.pieces_of(word)[..], [Some(_)])
+    }
+
     /// Replaces `scores` by each tool's similarity to `query`.
     pub(crate) fn scores(&self, query: &Vector, scores: &mut Vec<f32>) {
         self.tools.scores(query, scores);

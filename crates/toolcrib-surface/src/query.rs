@@ -46,8 +46,8 @@ pub(crate) struct Query {
     pub(crate) only_names: bool,
     /// Listed names that no tool has; for `select:` alone.
     pub(crate) unknown_names: Vec<String>,
-    /// Words that must occur; an empty group cannot be met.
-    pub(crate) required: Vec<Vec<u32>>,
+    /// Words that must occur, in lower case.
+    pub(crate) required: Vec<String>,
     /// Names of sources to which the answer is confined.
     pub(crate) sources: Vec<String>,
     /// An encoder's vectors of the text and its clauses, once they were asked for.
@@ -60,7 +60,7 @@ pub(crate) fn head(text: &str, max: usize) -> &str {
 }
 
 impl Query {
-    pub(crate) fn read(raw: &str, names: &Names, docs: &[ToolDoc], index: &Words) -> Query {
+    pub(crate) fn read(raw: &str, names: &Names, docs: &[ToolDoc]) -> Query {
         let raw = head(raw.trim(), MAX_QUERY);
         let mut query = Query::default();
         if let Some(list) = strip_prefix_fold(raw, "select:") {
@@ -83,7 +83,7 @@ impl Query {
                 .strip_prefix('+')
                 .filter(|rest| rest.starts_with(char::is_alphabetic));
             if let Some(word) = demanded {
-                query.demand(word, index);
+                query.demand(word);
             }
             if !text.is_empty() {
                 text.push(' ');
@@ -147,12 +147,10 @@ impl Query {
         true
     }
 
-    fn demand(&mut self, word: &str, index: &Words) {
-        let mut scratch = String::new();
+    fn demand(&mut self, word: &str) {
         words(word, |word, piece| {
             if matches!(piece, Piece::Whole(_)) {
-                self.required
-                    .push(index.id(word, &mut scratch).into_iter().collect());
+                self.required.push(word.to_owned());
             }
         });
     }

@@ -38,7 +38,11 @@ impl ToolIndex {
     }
 
     pub(crate) fn read(&self, query: &str) -> Query {
-        Query::read(query, &self.names, &self.docs, &self.words)
+        let mut query = Query::read(query, &self.names, &self.docs);
+        if let Some(mended) = self.mended(&query.text) {
+            query.text = mended;
+        }
+        query
     }
 
     pub(crate) fn rank_read(&self, query: &Query, limit: usize, admit: Admit<'_>) -> Ranking {
@@ -60,7 +64,9 @@ impl ToolIndex {
         }
         let best = self.top(&scores, limit.max(DEPTH) + hits.len());
         let evidence = self.evidence(query, &best);
-        let nothing_fits = hits.is_empty() && !self.fits(&evidence);
+        // What has the words that are demanded is asked for, however little else fits.
+        let demanded = !query.required.is_empty();
+        let nothing_fits = hits.is_empty() && !demanded && !self.fits(&evidence);
         for doc in best {
             if hits.len() < limit && !hits.iter().any(|hit| hit.doc == doc) {
                 hits.push(Hit {
@@ -152,11 +158,19 @@ impl ToolIndex {
                 }
             }
         }
-        for group in &query.required {
+        let mut scratch = String::new();
+        for word in &query.required {
             let mut has = vec![false; scores.len()];
-            for &word in group {
+            if let Some(word) = self.words.id(word, &mut scratch) {
                 for posting in self.words.postings(word) {
                     has[posting.doc() as usize] = true;
+                }
+            }
+            // A tool's source is part of its name.
+            let of_source = &self.sources.words;
+            if let Some(word) = of_source.id(word, &mut scratch) {
+                for (has, &source) in has.iter_mut().zip(&self.sources.of) {
+                    *has |= of_source.has(word, source);
                 }
             }
             for (score, has) in scores.iter_mut().zip(has) {

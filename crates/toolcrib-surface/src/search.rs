@@ -67,6 +67,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// Whether the words were understood but no tool fits them.
     pub nothing_fits: bool,
+    /// Whether that is because no tool has any of the words, whatever was confined.
+    pub no_words: bool,
     /// The nearest tools where nothing fits, best first.
     pub nearest: Vec<usize>,
     /// The nearest sources where nothing fits, best first.
@@ -89,6 +91,7 @@ impl ToolIndex {
         let mut found = Found::default();
         let mut lists: Vec<Vec<Hit>> = Vec::new();
         let mut missed: Vec<Ranking> = Vec::new();
+        let mut confined = false;
         for query in queries.iter().take(MAX_QUERIES) {
             let query = self.read(query);
             if query.is_empty() {
@@ -105,6 +108,7 @@ impl ToolIndex {
             if query.select {
                 lists.push(ranking.hits);
             } else if ranking.nothing_fits {
+                confined |= !query.sources.is_empty() || !query.required.is_empty();
                 missed.push(self.rank_read(&query, NEAREST, how.admit));
             } else {
                 lists.push(self.cut(&query, ranking.hits));
@@ -128,6 +132,7 @@ impl ToolIndex {
         found.nothing_fits = lists.is_empty() && !missed.is_empty();
         if found.nothing_fits {
             self.name_nearest(&missed, &mut found);
+            found.no_words = found.nearest.is_empty() && !confined;
         }
         let admitted = (0..self.docs.len()).filter(|doc| (how.admit)(*doc)).count();
         found.left_out = admitted.saturating_sub(found.hits.len() + found.nearest.len());

@@ -2,7 +2,10 @@
 //!
 //! Written here because it is small, never changes, and the packaged ones carry
 //! a dozen languages or are no longer kept. Words with anything but lower-case
-//! ASCII letters pass unchanged; so do words of one or two letters.
+//! ASCII letters pass unchanged, but for those of Cyrillic letters, which lose their
+//! endings; so do words of one or two letters.
+
+use crate::endings::{cut_ending, cyrillic};
 
 /// Words the rules would ruin, with the stem they get instead.
 const IRREGULAR: [(&str, &str); 18] = [
@@ -81,6 +84,9 @@ const STEP_4: [&str; 17] = [
 /// Replaces `word` by its stem.
 pub(crate) fn stem(word: &mut String) {
     if word.len() <= 2 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+        if !word.is_ascii() && cyrillic(word) {
+            cut_ending(word);
+        }
         return;
     }
     if let Some((_, stem)) = IRREGULAR.iter().find(|(from, _)| from == word) {

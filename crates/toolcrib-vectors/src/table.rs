@@ -119,8 +119,8 @@ impl Table {
         }
     }
 
-    /// The word pieces a text is cut into, in order, `None` for each word the table does not know. For tests and for
-    /// seeing why two texts are or are not alike; [`embed`](Self::embed) is what ranks.
+    /// The word pieces a text is cut into, in order, `None` for each word the table does not know. For telling whether it
+    /// knows a word as a whole and for seeing why two texts are or are not alike; [`embed`](Self::embed) is what ranks.
     pub fn pieces_of(&self, text: &str) -> Vec<Option<String>> {
         let mut found = Vec::new();
         tokenize::tokens(&self.vocabulary, self.pieces(), text, |row| {

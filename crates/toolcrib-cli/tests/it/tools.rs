@@ -510,6 +510,14 @@ fn a_search_says_which_names_there_are_not_and_names_nothing_near_where_nothing_
     ");
     let ran = search("§§ ☃☃");
     assert_eq!((ran.code, &*ran.stdout), (Some(1), "Nothing fits.\n"));
+    let ran = search("天气预报");
+    assert_eq!(
+        (ran.code, &*ran.stdout),
+        (
+            Some(1),
+            "Nothing fits: no tool has any of these words. Ask in the language of the descriptions.\n"
+        )
+    );
 }
 
 #[test]

@@ -141,6 +141,9 @@ fn nothing(inventory: &Inventory, found: &Found, blank: bool) -> String {
         let sources: Vec<String> = sources.collect();
         let _ = write!(text, " The nearest sources: {}.", sources.join(", "));
     }
+    if found.no_words {
+        text.push_str(" None has any of these words: ask in the language of the tools.");
+    }
     if found.left_out > 0 {
         let _ = write!(
             text,

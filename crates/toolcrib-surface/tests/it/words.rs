@@ -47,6 +47,29 @@ fn s31_the_order_of_registration_changes_nothing() {
 }
 
 #[test]
+fn a_misspelt_word_and_another_form_of_a_russian_one_find_their_tool() {
+    let docs = [
+        ToolDoc::new("weather_forecast", "Weather forecast for a city."),
+        ToolDoc::new("text_translate", "Translate text into other languages."),
+        ToolDoc::new("pogoda", "Прогноз погоды для города."),
+        ToolDoc::new("pismo", "Отправить электронное письмо."),
+        ToolDoc::new("audio_transcribe", "Write down what is said."),
+    ];
+    let index = ToolIndex::build(&docs);
+    for (query, tool) in [
+        ("wether forcast", "weather_forecast"),
+        ("trasnlate", "text_translate"),
+        ("погода", "pogoda"),
+        ("какая погода в городе", "pogoda"),
+        ("отправь письма", "pismo"),
+    ] {
+        let found = index.search(query, &Search::default());
+        let first = found.hits.first().map(|hit| &*docs[hit.doc].name);
+        assert_eq!(first, Some(tool), "{query}");
+    }
+}
+
+#[test]
 fn s32_separators_alone_find_nothing() {
     for query in ["-", "--", ".", "_", "+", ":", "source:"] {
         assert_eq!(ranked(query), [] as [&str; 0], "{query}");
@@ -130,6 +153,13 @@ fn a_source_narrows_and_a_plus_demands() {
             .all(|name| name == "gitlab__create_issue")
     );
     assert_eq!(ranked("+zzz issue"), [] as [&str; 0]);
+    // The source is part of the name.
+    let docs = ["slack", "discord", "teams"]
+        .map(|source| tool(source, "send_message", "Send a message to a channel."));
+    let index = ToolIndex::build(&docs);
+    let found = index.search("+discord send", &Search::default());
+    let found: Vec<usize> = found.hits.iter().map(|hit| hit.doc).collect();
+    assert_eq!(found, [1]);
 }
 
 #[test]

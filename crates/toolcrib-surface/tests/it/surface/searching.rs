@@ -182,6 +182,25 @@ fn s39_no_match_over_many_tools_is_short_and_counts() {
 }
 
 #[test]
+fn s39_words_that_no_tool_has_are_said_to_be_so() {
+    let mut desk = forge();
+    let answer = desk.ask("погода в Москве");
+    assert!(
+        answer.text.contains("ask in the language of the tools"),
+        "{}",
+        answer.text
+    );
+    for query in [
+        "knit me a sweater",
+        "weather source:nowhere",
+        "+zzz weather",
+    ] {
+        let answer = desk.ask(query);
+        assert!(!answer.text.contains("language"), "{}", answer.text);
+    }
+}
+
+#[test]
 fn s40_what_does_not_fit_is_dropped_whole_and_not_loaded() {
     let text = "Paints a fence in one of many colours, and says at length which ones there are";
     let tools = (0..10).map(|n| described(&format!("paint_{n}"), text, OPEN_ISSUE));
