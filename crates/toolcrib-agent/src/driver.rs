@@ -176,7 +176,8 @@ impl<'a> Driver<'a> {
                 spans::record_error(&span, "timeout");
                 self.run.stopped(Limit::WallTime);
             }
-            Waited::Replied(Err(error)) => {
+            Waited::Replied(Err(mut error)) => {
+                shown::clean_error(&mut error, agent.dispatcher.redactor());
                 spans::record_error(&span, spans::class(&error.kind));
                 tracing::info!(round = call.round, ms, error = %error, "model turn failed");
                 if !self.unfinished.trim().is_empty() {

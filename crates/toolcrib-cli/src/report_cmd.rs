@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Status, CliError> {
     let mut text = String::new();
     let mut total = RunSummary::default();
     let mut runs = 0;
-    for session in &sessions {
+    for (at, session) in sessions.iter().enumerate() {
         let summary = session.summary();
         runs += summary.runs.len();
         if args.json {
@@ -45,7 +45,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Status, CliError> {
         } else {
             of_session(&mut text, session, &summary.runs);
         }
-        total.add(&summary.total);
+        // What a branch copied was paid for once.
+        let before = sessions[..at].iter();
+        match before.map(|other| session.shared_lines(other)).max() {
+            Some(line) if line > 1 => total.add(&session.summary_after(line).total),
+            _ => total.add(&summary.total),
+        }
     }
     if args.json {
         let _ = writeln!(

@@ -215,7 +215,7 @@ impl Sender {
                 return Err(error);
             };
             attempt += 1;
-            tracing::debug!(attempt, ?wait, reason = %error.message, "sending again");
+            tracing::debug!(attempt, ?wait, kind = ?error.kind, "sending again");
             on_event(ReplyEvent::Retrying {
                 attempt,
                 wait,

@@ -123,13 +123,20 @@ impl Session {
     /// begins that goes on after it was cut off: with the tools of a new process, or
     /// with a question after what the model said.
     pub fn summary(&self) -> Summary {
+        self.summary_after(1)
+    }
+
+    /// What the rows after this line took, counted from 1: in a fork that is reported
+    /// on beside its origin, what the lines that they have in common do not hold.
+    pub fn summary_after(&self, line: u64) -> Summary {
         let mut summary = Summary::default();
         let mut run = RunSummary::default();
         let mut begun = None;
-        for entry in self.entries() {
+        let mut replied = false;
+        for entry in self.entries().iter().filter(|entry| entry.line > line) {
             if goes_on(&run, &entry.row) {
                 summary.runs.push(std::mem::take(&mut run));
-                begun = None;
+                (begun, replied) = (None, false);
             }
             if begun.is_none() && !matches!(entry.row, Row::Meta(_)) {
                 begun = Some(entry.at);
@@ -137,10 +144,18 @@ impl Session {
             if let (Some(Some(first)), Some(at)) = (begun, entry.at) {
                 run.wall_ms = Some(at.saturating_sub(first));
             }
+            if let Row::Usage(row) = &entry.row {
+                run.cost = sum(
+                    run.cost,
+                    std::mem::replace(&mut replied, true),
+                    row.cost,
+                    true,
+                );
+            }
             count(&mut run, &entry.row);
             if matches!(entry.row, Row::Finished(_)) {
                 summary.runs.push(std::mem::take(&mut run));
-                begun = None;
+                (begun, replied) = (None, false);
             }
         }
         if begun.is_some() {
@@ -150,6 +165,19 @@ impl Session {
             summary.total.add(run);
         }
         summary
+    }
+
+    /// The last line up to which this session and another hold the same rows, where one
+    /// is a branch of the other or both are of a third; 1, the first, where none is.
+    pub fn shared_lines(&self, other: &Session) -> u64 {
+        if self.meta().forked_from.is_none() && other.meta().forked_from.is_none() {
+            return 1;
+        }
+        let pairs = self.entries().iter().zip(other.entries()).skip(1);
+        pairs
+            .take_while(|(own, others)| own.raw == others.raw)
+            .last()
+            .map_or(1, |(own, _)| own.line)
     }
 }
 
@@ -192,7 +220,6 @@ fn count(run: &mut RunSummary, row: &Row) {
         Row::Usage(row) => {
             run.usage.add(&row.usage);
             run.model_ms += row.ms;
-            run.cost = sum(run.cost, row.round > 1, row.cost, true);
         }
         Row::Compaction(_) => run.compactions += 1,
         Row::Reading(_) => run.readings += 1,
@@ -336,6 +363,36 @@ mod tests {
             (&None, &None)
         );
         assert_eq!(summary.total.replies, 2);
+    }
+
+    #[test]
+    fn a_branch_takes_what_its_own_rows_took() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = crate::SessionStore::new(dir.path());
+        let log = SessionLog::create(dir.path(), Meta::new("m")).expect("created");
+        let reply = |round| Row::message_in(round, Message::Assistant(AssistantMessage::default()));
+        let paid = |round, usd| Row::usage(round, usage(7), Some(Cost::reported(usd)), 20);
+        for row in [Row::message(Message::user("q")), paid(1, 0.5), reply(1)] {
+            log.append(&row).expect("a row");
+        }
+        let origin = Session::read(log.path()).expect("read");
+        let branch = store.fork(&origin, None).expect("forked");
+        for row in [paid(2, 0.25), reply(2), Row::finished("answered", None, 2)] {
+            branch.append(&row).expect("a row");
+        }
+        log.append(&Row::finished("failed", None, 1))
+            .expect("a row");
+        let origin = Session::read(log.path()).expect("read");
+        let branch = Session::read(branch.path()).expect("read");
+        assert_eq!(branch.summary().total.cost, Some(Cost::reported(0.75)));
+        for (one, other) in [(&origin, &branch), (&branch, &origin)] {
+            assert_eq!(one.shared_lines(other), 4);
+        }
+        // In the second round of a run, and yet the whole of what is counted.
+        let own = branch.summary_after(4).total;
+        assert_eq!(own.cost, Some(Cost::reported(0.25)));
+        assert_eq!((own.replies, own.usage.input), (1, Some(7)));
+        assert_eq!(origin.shared_lines(&origin), 1, "no branch");
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl Driver<'_> {
         };
         let mut reply = match replied {
             Ok(reply) => reply,
-            Err(error) => {
+            Err(mut error) => {
+                shown::clean_error(&mut error, agent.dispatcher.redactor());
                 spans::record_error(&span, spans::class(&error.kind));
                 tracing::info!(%error, "the transcript could not be summarised");
                 self.run.request_lost(&error);

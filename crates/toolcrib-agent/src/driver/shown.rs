@@ -1,7 +1,7 @@
 //! What a reply shows while it is under way, and the reply itself, without secrets:
 //! a server may echo the key that it was called with.
 
-use toolcrib_core::{Block, RawJson, Reply, ReplyEvent, Str};
+use toolcrib_core::{Block, Finish, ModelError, RawJson, Reply, ReplyEvent, Str};
 use toolcrib_dispatch::{RedactedStream, Redactor};
 
 use super::watch::watched;
@@ -44,6 +44,20 @@ impl<'a> Shown<'a> {
                 self.finish();
                 let name = self.redactor.text(name);
                 self.emit(ReplyEvent::CallStarted(&name), "-");
+            }
+            ReplyEvent::Retrying {
+                attempt,
+                wait,
+                reason,
+            } => {
+                self.finish();
+                let reason = &*self.redactor.text(reason);
+                let event = ReplyEvent::Retrying {
+                    attempt,
+                    wait,
+                    reason,
+                };
+                self.emit(event, "-");
             }
             other => {
                 self.finish();
@@ -105,7 +119,10 @@ pub(super) fn clean(reply: &mut Reply, redactor: &Redactor) {
         match block {
             Block::Text(text) => whole(text),
             Block::Call(call) => {
-                named(&mut call.id);
+                if let Cow::Owned(_) = redactor.text(&call.id) {
+                    // An id only pairs a call with its result: without one it gets another.
+                    call.id = Str::default();
+                }
                 named(&mut call.name);
                 named(&mut call.arguments);
                 raw(&mut call.extra);
@@ -117,5 +134,15 @@ pub(super) fn clean(reply: &mut Reply, redactor: &Redactor) {
             Block::Opaque(json) => named(&mut json.0),
             _ => {}
         }
+    }
+    if let Finish::Other(word) = &mut reply.finish {
+        whole(word);
+    }
+}
+
+/// Removes secrets from what a request failed with: providers repeat what they were sent.
+pub(super) fn clean_error(error: &mut ModelError, redactor: &Redactor) {
+    if let std::borrow::Cow::Owned(clean) = redactor.text(&error.message) {
+        error.message = clean;
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use toolcrib_agent::{Agent, Event, OutcomeKind};
-use toolcrib_core::{Block, Finish, ModelProfile, RawJson, Registry, ToolDialect};
+use toolcrib_core::{
+    Block, Finish, ModelErrorKind, ModelProfile, RawJson, Registry, ToolDialect,
+};
 use toolcrib_dispatch::Redactor;
 use toolcrib_models::{Key, RemoteModel, RemoteOptions, Wire, check_request};
 use toolcrib_session::{DiskSpill, Meta, Row, Session, SessionLog};
@@ -62,6 +64,48 @@ async fn l18_p36_a_server_that_echoes_the_key_gets_it_into_nothing() {
         })
         .collect();
     assert_eq!(shown, "the key is [redacted] indeedIt is [redacted].");
+}
+
+#[tokio::test]
+async fn l18_p36_what_a_provider_repeats_beside_its_reply_has_no_key_in_it() {
+    let pasted = "sk-proj-Zx81Qm27Ab93Lk55Vw02Tn46";
+    let model = model([
+        Turn::blocks(
+            [call(pasted, "lookup", "{}"), call(KEY, "lookup", "{}")],
+            Finish::Other(format!("stopped at {KEY}").into()),
+        ),
+        Turn::fail(
+            ModelErrorKind::ModelFault,
+            &format!("bad markup near {pasted}"),
+        ),
+        Turn::fail(ModelErrorKind::Auth, &format!("the key {KEY} is no key")),
+    ]);
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
+    let kept = Kept::default();
+    let agent = agent(&model)
+        .redact(Redactor::standard().with_secret(KEY))
+        .session(log.clone())
+        .sink(Arc::new(kept.clone()))
+        .build()
+        .unwrap();
+    let outcome = agent.run("Where?").await;
+    let session = std::fs::read_to_string(log.path()).unwrap();
+    let all = kept.all();
+    let events: String = all.iter().map(Event::to_json).collect();
+    let retried = all.iter().any(|event| match event {
+        Event::Retrying { reason, .. } => reason.starts_with("bad markup near [redacted]"),
+        _ => false,
+    });
+    assert!(retried, "{events}");
+    assert!(events.contains("stopped at [redacted]"), "{events}");
+    let ended = format!("{outcome:?}");
+    assert!(ended.contains("the key [redacted] is no key"), "{ended}");
+    let results = session.matches(r#""row":"tool_result""#).count();
+    assert_eq!(results, 2, "{session}");
+    for place in [&session, &events, &ended] {
+        assert!(!place.contains(pasted) && !place.contains(KEY), "{place}");
+    }
 }
 
 /// Whoever pastes a key into a question does not mean it to be kept or passed on.

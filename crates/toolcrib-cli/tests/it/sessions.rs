@@ -172,6 +172,29 @@ fn a_session_named_twice_is_counted_once_and_a_sum_has_no_question() {
 }
 
 #[test]
+fn what_a_branch_copied_is_counted_once_in_a_sum() {
+    let world = asked();
+    let id = ids(&world).remove(0);
+    let sum = |args: &[&str]| -> Value {
+        let json = good(&world, &[&["report", "--json"], args].concat()).stdout;
+        serde_json::from_str(json.lines().last().unwrap()).unwrap()
+    };
+    let alone = sum(&[&id])["total"].clone();
+    assert!(alone["replies"].as_u64() > Some(0), "{alone}");
+    let fork = good(&world, &["session", "fork", &id]).stdout;
+    let again = good(&world, &["session", "fork", &id, "--at", "4"]).stdout;
+    let (fork, again) = (fork.trim(), again.trim());
+    for order in [[id.as_str(), fork, again], [again, fork, &id]] {
+        let all = sum(&order);
+        assert_eq!(all["sessions"], 3);
+        for key in ["replies", "calls", "readings", "usage", "tools"] {
+            assert_eq!(all["total"][key], alone[key], "{key} of {order:?}");
+        }
+    }
+    assert_eq!(sum(&[fork])["total"], alone);
+}
+
+#[test]
 fn a_session_whose_model_is_gone_says_so_and_takes_another() {
     let world = World::sample();
     let model = world.script(&[r#"{"text":"Nothing."}"#]);
