@@ -194,7 +194,11 @@ fn values_are_carried_whatever_their_names_and_forms() {
         "url": {"url": "https://user:leak-w@h.example/mcp"},
         "glued": {"command": "x -pleak-0", "args": ["-pleak-1", "--secret", "-leak-2", "-c",
             "mysql -pleak-3", "-password=leak-4", "leak5key", "--opaque", "leak6key", "--o=leak7key",
-            "https://h.example/mcp/leak-8", "-u", "leak-9"]},
+            "https://h.example/mcp/leak-8", "-u", "leak-9", "--env=WORD=leak-open",
+            "--header=X-Any: leak-any"]},
+        "remote": {"command": "npx", "args": ["mcp-remote", "https://h.example/mcp",
+            "--header", "Authorization:${AUTH_HEADER}", "--header=X-Key: Bearer ${AUTH_HEADER}",
+            "x${AUTH_HEADER}"], "env": {"AUTH_HEADER": "leak-12", "ODD": "leak$${13"}},
         "path": {"url": "https://h.example/mcp/leak-10"},
         "bare": {"url": "https://h.example/mcp?leak-11"},
         "query": {"url": "https://h.example/mcp?code=leak-x", "headers": {"X-Custom": "leak-y"}},
@@ -210,6 +214,16 @@ fn values_are_carried_whatever_their_names_and_forms() {
     let carried = carried_variables(&world.path("home/.cursor/mcp.json"));
     assert_eq!(carried["PGPASSWORD"], "leak-a");
     assert_eq!(carried["ENV_PATH"], "/leak-c");
+    assert_eq!(carried["REMOTE_ODD"], "leak$${13");
+    // The server fills in what its client never did.
+    assert!(
+        config.contains(r#""Authorization:$${AUTH_HEADER}""#),
+        "{config}"
+    );
+    assert!(
+        config.contains(r#""--header=X-Key: Bearer $${AUTH_HEADER}""#),
+        "{config}"
+    );
     assert!(!carried.contains_key("PATH"));
 }
 
