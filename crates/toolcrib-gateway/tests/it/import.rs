@@ -473,6 +473,20 @@ fn a_link_stays_a_link_and_its_target_is_edited() {
 }
 
 #[test]
+fn backups_of_an_import_that_is_under_way_are_not_overwritten() {
+    let world = World::full();
+    let others = world.path("state/import/1/0.backup");
+    fs::create_dir_all(others.parent().unwrap()).unwrap();
+    fs::write(&others, "another's").unwrap();
+    let before = world.files();
+    let applied = apply(&world.plan(), true, &world.state()).unwrap();
+    assert_eq!(applied.backups, world.path("state/import/2"));
+    assert_eq!(fs::read_to_string(&others).unwrap(), "another's");
+    undo(&world.state()).unwrap();
+    assert_eq!(before, world.files());
+}
+
+#[test]
 fn a_read_only_file_stops_the_import_before_anything_is_written() {
     let world = World::full();
     let path = world.path("home/.config/zed/settings.json");
