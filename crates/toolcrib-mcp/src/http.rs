@@ -286,10 +286,10 @@ impl HttpSink {
         } else {
             "the request failed"
         };
-        let cause = self.peer.redact.apply(&cause);
+        let reason = format!("{what} to {}: {cause}", crate::config::shown_url(&self.url));
         McpError::Closed {
             server: self.peer.server.clone(),
-            reason: format!("{what} to {}: {cause}", crate::config::shown_url(&self.url)),
+            reason: self.peer.redact.apply(&reason),
             stderr: String::new(),
         }
     }

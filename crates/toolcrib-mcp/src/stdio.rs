@@ -92,7 +92,8 @@ impl StdioSink {
                 }
                 _ => String::new(),
             };
-            failed(format!("cannot run {:?}: {error}{hint}", program.command))
+            let reason = format!("cannot run {:?}: {error}{hint}", program.command);
+            failed(peer.redact.apply(&reason))
         })?;
         let (Some(stdin), Some(stdout), Some(stderr), Some(pid)) = (
             child.stdin.take(),

@@ -129,7 +129,8 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
     }
     let text = serde_json::to_string_pretty(&record).unwrap_or_default();
     let path = dir.join(RECORD);
-    private(&path, text.as_bytes()).map_err(|e| ImportError::file("write", &path, e))?;
+    // Whole or not at all: half a record would stop every undoing.
+    replace(&path, &text).map_err(|e| ImportError::file("write", &path, e))?;
     let mut applied = Applied {
         written: Vec::new(),
         backups: dir.clone(),
@@ -424,20 +425,32 @@ fn dirs(state: &Path) -> Result<Vec<PathBuf>, ImportError> {
 fn next_dir(state: &Path) -> Result<PathBuf, ImportError> {
     let last = dirs(state)?.pop();
     let last = last.and_then(|dir| dir.file_name()?.to_str()?.parse::<u32>().ok());
-    let dir = state
-        .join("import")
-        .join(format!("{}", last.unwrap_or(0) + 1));
-    let made = || {
-        fs::create_dir_all(&dir)?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            fs::set_permissions(&dir, fs::Permissions::from_mode(0o700))?;
+    let root = state.join("import");
+    fs::create_dir_all(&root).map_err(|error| ImportError::file("make", &root, error))?;
+    let mut number = last.unwrap_or(0) + 1;
+    loop {
+        let dir = root.join(number.to_string());
+        match fs::create_dir(&dir) {
+            // Another import is writing its backups there, or was cut off.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            made => {
+                made.and_then(|()| for_user_alone(&dir))
+                    .map_err(|error| ImportError::file("make", &dir, error))?;
+                return Ok(dir);
+            }
         }
-        Ok(())
-    };
-    made().map_err(|error| ImportError::file("make", &dir, error))?;
-    Ok(dir)
+    }
+}
+
+fn for_user_alone(dir: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
+    }
+    #[cfg(not(unix))]
+    let _ = dir;
+    Ok(())
 }
 
 fn digest(text: &str) -> String {

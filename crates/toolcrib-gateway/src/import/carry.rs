@@ -4,6 +4,8 @@
 //! in its environment, and the gateway's configuration names the variable. The same
 //! goes for what only the client can fill in (`${input:token}`, `{file:...}`).
 
+use std::collections::BTreeMap;
+
 use super::client::Client;
 use super::entry::Entry;
 use super::secret::{by_flag, by_name, by_value, glued, inside, opaque};
@@ -53,7 +55,7 @@ pub(crate) fn carry(
         let line = command.contains(" -");
         *command = mover.text(&made(server, "command"), command, line);
     }
-    mover.args(&mut out.args);
+    mover.args(&mut out.args, &out.env);
     for (name, value) in &mut out.env {
         // A name that says nothing of a secret may be one that steers programs.
         let own = match by_name(name) && !name.starts_with("TOOLCRIB_") {
@@ -113,6 +115,21 @@ impl Mover<'_> {
         }
     }
 
+    /// Whether the client hands the argument on as written and the server itself puts
+    /// in a variable of its entry, as `mcp-remote` does: `--header X:${KEY}`.
+    fn is_left_to_server(&self, arg: &str, env: &BTreeMap<String, String>) -> bool {
+        if matches!(self.client, Client::ClaudeCode | Client::GeminiCli) {
+            return false;
+        }
+        let variable = arg.split_once("${").and_then(|(before, behind)| {
+            let (name, behind) = behind.split_once('}')?;
+            Some((before, name, behind))
+        });
+        variable.is_some_and(|(before, name, behind)| {
+            env.contains_key(name) && behind.is_empty() && is_label(before)
+        })
+    }
+
     /// A text for which `own` is a good variable; `secret` by where it stands.
     fn text(&mut self, own: &str, text: &str, secret: bool) -> String {
         let parts = split(self.client, text);
@@ -167,11 +184,15 @@ impl Mover<'_> {
         out
     }
 
-    fn args(&mut self, args: &mut [String]) {
+    fn args(&mut self, args: &mut [String], env: &BTreeMap<String, String>) {
         let mut flag: Option<String> = None;
         for at in 0..args.len() {
             let arg = args[at].clone();
             let before = flag.take();
+            if self.is_left_to_server(&arg, env) {
+                args[at] = arg.replace("${", "$${");
+                continue;
+            }
             args[at] = match (&before, split_pair(&arg)) {
                 // A value may begin with a dash, and another flag is carried as well.
                 (Some(name), _) if by_flag(name) => {
@@ -186,7 +207,8 @@ impl Mover<'_> {
                     let assigned = !name.starts_with('-')
                         && between == "="
                         && !name.bytes().any(|b| b.is_ascii_lowercase());
-                    let secret = by_flag(name) || assigned || pairs(&before) || opaque(value);
+                    let paired = pairs(&before) || pairs(&Some(name.to_owned()));
+                    let secret = by_flag(name) || assigned || paired || opaque(value);
                     let value = self.text(&named, value, secret);
                     format!("{}{between}{value}", name.replace("${", "$${"))
                 }
@@ -200,6 +222,19 @@ impl Mover<'_> {
             }
         }
     }
+}
+
+/// Whether nothing stands beside a variable but what it is for: `Authorization:Bearer `.
+fn is_label(text: &str) -> bool {
+    let text = text.strip_prefix("--header=").unwrap_or(text).trim_end();
+    let (label, scheme) = match text.rfind(['=', ':']) {
+        Some(at) => text.split_at(at + 1),
+        None => ("", text),
+    };
+    let scheme = scheme.trim().to_ascii_lowercase();
+    let name = label.trim_start_matches('-').trim_end_matches(['=', ':']);
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+    ["", "bearer", "basic", "token"].contains(&scheme.as_str()) && name.bytes().all(fits)
 }
 
 /// Whether an argument names a file or a package rather than a key.

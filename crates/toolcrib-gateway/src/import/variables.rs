@@ -62,9 +62,7 @@ fn collect(name: &str, value: &Value, depth: usize, all: &mut BTreeMap<String, S
             for (name, value) in env.and_then(Value::as_object).into_iter().flatten() {
                 if let Some(text) = value.as_str()
                     && text.strip_prefix('$') != Some(name.as_str())
-                    && !text.contains("${")
-                    && !text.contains("{env:")
-                    && !text.contains("{file:")
+                    && !is_template(text)
                 {
                     all.entry(name.clone()).or_insert_with(|| text.to_owned());
                 }
@@ -75,4 +73,12 @@ fn collect(name: &str, value: &Value, depth: usize, all: &mut BTreeMap<String, S
             collect(name, inner, depth + 1, all);
         }
     }
+}
+
+/// Whether a client fills something in; what is never closed is part of a password.
+fn is_template(text: &str) -> bool {
+    let mut behind = ["${", "{env:", "{file:"]
+        .into_iter()
+        .filter_map(|open| text.split_once(open));
+    behind.any(|(_, behind)| behind.contains('}'))
 }

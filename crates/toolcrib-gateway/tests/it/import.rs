@@ -194,7 +194,11 @@ fn values_are_carried_whatever_their_names_and_forms() {
         "url": {"url": "https://user:leak-w@h.example/mcp"},
         "glued": {"command": "x -pleak-0", "args": ["-pleak-1", "--secret", "-leak-2", "-c",
             "mysql -pleak-3", "-password=leak-4", "leak5key", "--opaque", "leak6key", "--o=leak7key",
-            "https://h.example/mcp/leak-8", "-u", "leak-9"]},
+            "https://h.example/mcp/leak-8", "-u", "leak-9", "--env=WORD=leak-open",
+            "--header=X-Any: leak-any"]},
+        "remote": {"command": "npx", "args": ["mcp-remote", "https://h.example/mcp",
+            "--header", "Authorization:${AUTH_HEADER}", "--header=X-Key: Bearer ${AUTH_HEADER}",
+            "x${AUTH_HEADER}"], "env": {"AUTH_HEADER": "leak-12", "ODD": "leak$${13"}},
         "path": {"url": "https://h.example/mcp/leak-10"},
         "bare": {"url": "https://h.example/mcp?leak-11"},
         "query": {"url": "https://h.example/mcp?code=leak-x", "headers": {"X-Custom": "leak-y"}},
@@ -210,6 +214,16 @@ fn values_are_carried_whatever_their_names_and_forms() {
     let carried = carried_variables(&world.path("home/.cursor/mcp.json"));
     assert_eq!(carried["PGPASSWORD"], "leak-a");
     assert_eq!(carried["ENV_PATH"], "/leak-c");
+    assert_eq!(carried["REMOTE_ODD"], "leak$${13");
+    // The server fills in what its client never did.
+    assert!(
+        config.contains(r#""Authorization:$${AUTH_HEADER}""#),
+        "{config}"
+    );
+    assert!(
+        config.contains(r#""--header=X-Key: Bearer $${AUTH_HEADER}""#),
+        "{config}"
+    );
     assert!(!carried.contains_key("PATH"));
 }
 
@@ -456,6 +470,20 @@ fn a_link_stays_a_link_and_its_target_is_edited() {
         world.read("dotfiles/mcp.json"),
         r#"{"mcpServers":{"a":{"command":"a"}}}"#
     );
+}
+
+#[test]
+fn backups_of_an_import_that_is_under_way_are_not_overwritten() {
+    let world = World::full();
+    let others = world.path("state/import/1/0.backup");
+    fs::create_dir_all(others.parent().unwrap()).unwrap();
+    fs::write(&others, "another's").unwrap();
+    let before = world.files();
+    let applied = apply(&world.plan(), true, &world.state()).unwrap();
+    assert_eq!(applied.backups, world.path("state/import/2"));
+    assert_eq!(fs::read_to_string(&others).unwrap(), "another's");
+    undo(&world.state()).unwrap();
+    assert_eq!(before, world.files());
 }
 
 #[test]

@@ -48,24 +48,30 @@ impl ServerConfig {
             }
             Ok::<_, ConfigError>(out)
         };
+        let mut own = BTreeMap::new();
         let transport = match &self.transport {
             Transport::Stdio {
                 command,
                 args,
                 env,
                 cwd,
-            } => ResolvedTransport::Stdio {
-                env: map("env", env)?,
-                command: at("command", command)?,
-                args: args
-                    .iter()
-                    .map(|text| at("args", text))
-                    .collect::<Result<_, _>>()?,
-                cwd: match cwd {
-                    Some(cwd) => Some(at("cwd", &cwd.to_string_lossy())?.into()),
-                    None => None,
-                },
-            },
+            } => {
+                own = map("env", env)?;
+                ResolvedTransport::Stdio {
+                    env: own.clone(),
+                    command: at("command", command)?,
+                    // `mcp-remote` and its like name variables of their own entry.
+                    args: args
+                        .iter()
+                        .map(|text| expand_with(text, |name| self.variable_or(name, &own)))
+                        .collect::<Result<_, _>>()
+                        .map_err(|problem| self.error("args", problem))?,
+                    cwd: match cwd {
+                        Some(cwd) => Some(at("cwd", &cwd.to_string_lossy())?.into()),
+                        None => None,
+                    },
+                }
+            }
             Transport::Http { url, headers } => ResolvedTransport::Http {
                 headers: map("headers", headers)?,
                 url: at("url", url)?,
@@ -80,12 +86,22 @@ impl ServerConfig {
         };
         for text in written {
             let _ = expand_with(text, |name| {
-                let value = self.variable(name);
+                let value = self.variable_or(name, &own);
                 if let Some(value) = value.as_ref().filter(|_| !is_ordinary(name)) {
                     redact.add(name, value);
                 }
                 value
             });
+        }
+        // Errors show an address without its parameters, which is another text than
+        // the variable's value.
+        if let (Transport::Http { url: written, .. }, ResolvedTransport::Http { url, .. }) =
+            (&self.transport, &transport)
+            && written != url
+            && let Some((_, rest)) = super::shown_url(url).split_once("://")
+            && let Some(at) = rest.find('/')
+        {
+            redact.add("", &rest[at..]);
         }
         Ok(Resolved { transport, redact })
     }
@@ -100,6 +116,11 @@ impl ServerConfig {
     fn variable(&self, name: &str) -> Option<String> {
         let kept = self.variables.get(name).cloned();
         kept.or_else(|| std::env::var(name).ok())
+    }
+
+    /// The same, or what the server's own environment will hold.
+    fn variable_or(&self, name: &str, own: &BTreeMap<String, String>) -> Option<String> {
+        self.variable(name).or_else(|| own.get(name).cloned())
     }
 }
 
@@ -181,6 +202,33 @@ mod tests {
         let shown = resolved.redact.apply(&said);
         assert_eq!(shown, format!("bad key [redacted] in {}", args[1]));
         assert!(!format!("{server:?}").contains("sesame"), "{server:?}");
+    }
+
+    #[test]
+    fn an_argument_may_name_a_variable_of_its_own_entry() {
+        let args = ["X:${CRIB_TEST_OWN} ${CRIB_TEST_LATER}"];
+        let mut server = ServerConfig::stdio("s", "run", args);
+        let value = ("CRIB_TEST_LATER".to_owned(), "later-word".to_owned());
+        server.variables = BTreeMap::from([value]);
+        if let Transport::Stdio { env, .. } = &mut server.transport {
+            env.insert("CRIB_TEST_OWN".to_owned(), "own-word".to_owned());
+        }
+        let resolved = server.resolve().unwrap();
+        let ResolvedTransport::Stdio { args, .. } = &resolved.transport else {
+            panic!("stdio");
+        };
+        assert_eq!(args[0], "X:own-word later-word");
+        assert_eq!(resolved.redact.apply(&args[0]), "X:[redacted] [redacted]");
+    }
+
+    #[test]
+    fn the_path_of_an_address_from_a_variable_is_not_shown() {
+        let mut server = ServerConfig::http("s", "${CRIB_TEST_URL}");
+        let url = "https://u:p@ss-word@h.example/sesame/mcp?key=1".to_owned();
+        server.variables = BTreeMap::from([("CRIB_TEST_URL".to_owned(), url.clone())]);
+        let resolved = server.resolve().unwrap();
+        let shown = resolved.redact.apply(&super::super::shown_url(&url));
+        assert_eq!(shown, "https://h.example[redacted]");
     }
 
     #[test]

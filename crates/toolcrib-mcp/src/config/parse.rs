@@ -57,6 +57,8 @@ pub fn entries_from_json(
         key: key.to_owned(),
         problem,
     };
+    // Some editors of Windows begin a file with a mark of its encoding.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: Value = serde_json::from_str(text)
         .map_err(|error| fail("mcpServers", format!("the file is not JSON: {error}")))?;
     let servers = match value.get("mcpServers") {

@@ -35,7 +35,11 @@ impl Redact {
         // `Bearer TOKEN`: the token alone is as secret.
         let token = value.split_once(' ').map(|(_, token)| token);
         let named = is_secret(name);
-        for part in [Some(value), token].into_iter().flatten() {
+        // A key of several lines is printed line by line, and an address without its
+        // password's user.
+        let lines = value.lines().map(str::trim).filter(|line| *line != value);
+        let parts = [Some(value), token, password(value)];
+        for part in parts.into_iter().flatten().chain(lines) {
             if part.len() >= SHORTEST {
                 self.all.push(part.into());
             }
@@ -63,6 +67,14 @@ impl Redact {
     pub(crate) fn apply_result<'a>(&self, json: &'a RawValue) -> Cow<'a, RawValue> {
         replaced(&self.named, json, self.escaped, KEPT_IN_RESULTS)
     }
+}
+
+/// The password of an address such as `postgres://user:password@host/db`.
+fn password(value: &str) -> Option<&str> {
+    let (_, rest) = value.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (user, _) = authority.rsplit_once('@')?;
+    Some(user.split_once(':')?.1)
 }
 
 /// Whether what is called so is a secret, and nothing that a person would look for in
@@ -190,6 +202,19 @@ mod tests {
         );
         let innocent = r#"{ "a" : "b\n\u0041", "name":"search" }"#;
         assert_eq!(shown(innocent), innocent);
+    }
+
+    #[test]
+    fn lines_of_a_key_and_the_password_of_an_address_are_not_shown() {
+        let mut redact = Redact::default();
+        redact.add("PEM", "-----BEGIN KEY-----\nMIIEvQIBADAN\r\nBgkqhkiG9w0B\n");
+        redact.add("DATABASE_URL", "postgres://me:sesame@word@h:5432/db");
+        let shown = redact.apply("no key in MIIEvQIBADAN or BgkqhkiG9w0B; me with sesame@word");
+        assert_eq!(
+            shown,
+            "no key in [redacted] or [redacted]; me with [redacted]"
+        );
+        assert_eq!(redact.apply("h:5432/db"), "h:5432/db");
     }
 
     #[test]

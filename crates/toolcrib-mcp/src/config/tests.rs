@@ -7,6 +7,12 @@ fn json(text: &str) -> Result<Vec<ServerConfig>, ConfigError> {
 }
 
 #[test]
+fn a_mark_of_the_encoding_is_passed_over() {
+    let servers = json("\u{feff}{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}").unwrap();
+    assert_eq!(&*servers[0].name, "a");
+}
+
+#[test]
 fn the_usual_json_is_read_and_keys_of_others_are_passed_over() {
     let servers = json(
         r#"{"mcpServers":{
