@@ -39,9 +39,14 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status, CliError> {
         "configuration read; repository {}",
         workspace.root.display()
     ));
-    let profiles = profiles(&workspace.places)?;
-    files(&workspace.places, &mut report);
+    let profiles = profiles(&workspace.places);
+    files(&workspace.places, profiles.as_ref().err(), &mut report);
     proxies(&mut report);
+    let Ok(profiles) = profiles else {
+        // Whom the table would name instead is not known, and a key is for no other.
+        report.note("no endpoint is asked before the models table is read");
+        return Ok(Status::Failure);
+    };
     let chosen = args.model.as_deref().or(workspace.config.model.as_deref());
     let runtime = runtime()?;
     let patience = Duration::from_secs(args.timeout);
@@ -90,9 +95,11 @@ impl Report {
     }
 }
 
-fn files(places: &Places, report: &mut Report) {
-    if let Some(table) = table_path(places).filter(|path| path.exists()) {
-        report.well(&format!("models table read: {}", table.display()));
+fn files(places: &Places, wrong: Option<&CliError>, report: &mut Report) {
+    match (wrong, table_path(places).filter(|path| path.exists())) {
+        (Some(error), _) => report.bad(&error.to_string()),
+        (None, Some(table)) => report.well(&format!("models table read: {}", table.display())),
+        (None, None) => {}
     }
     match &places.state {
         None => report.note("neither XDG_STATE_HOME nor HOME is set; no session is kept"),
@@ -124,9 +131,7 @@ fn proxies(report: &mut Report) {
             continue;
         };
         // The value may hold a password, so only its form is told.
-        let known = ["http://", "https://", "socks5://", "socks5h://"];
-        let bare = !value.contains("://");
-        if bare || known.iter().any(|scheme| value.starts_with(scheme)) {
+        if is_proxy(&value) {
             report.note(&format!(
                 "{variable} is set: remote providers are reached through it, this machine is not"
             ));
@@ -136,6 +141,25 @@ fn proxies(report: &mut Report) {
             ));
         }
     }
+}
+
+/// Whether requests go through it; what is no address is passed over in silence.
+fn is_proxy(value: &str) -> bool {
+    let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
+    let known = ["http", "https", "socks5", "socks5h"];
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (_, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let (host, port) = match place.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (place, None),
+    };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let is_host = bare.len() < host.len() || !host.contains(':');
+    known.iter().any(|word| word.eq_ignore_ascii_case(scheme))
+        && is_host
+        && !bare.is_empty()
+        && !bare.contains(char::is_whitespace)
+        && port.is_none_or(|port| port.parse::<u16>().is_ok())
 }
 
 /// An endpoint that is asked already.

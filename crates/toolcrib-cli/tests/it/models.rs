@@ -77,11 +77,7 @@ fn models_explains_one_model_and_names_mistakes_of_the_table() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.complaint().ends_with("did you mean anthropic?"));
     table(&world, "[[models]]\nmatch = 'a:b'\nwindw = 3\n");
-    for args in [
-        &["models"][..],
-        &["doctor"],
-        &["ask", "--model", "ollama:m", "q"],
-    ] {
+    for args in [&["models"][..], &["ask", "--model", "ollama:m", "q"]] {
         let ran = world.run(args);
         assert_eq!(ran.code, Some(2), "{args:?}");
         let complaint = ran.complaint();
@@ -114,16 +110,33 @@ fn p36_doctor_tells_what_to_do_and_shows_no_key() {
     assert_eq!(ran.code, Some(1));
     let refused = "answered HTTP 401: who are you?; check the API key and what it may use";
     assert!(ran.stdout.contains(refused), "{}", ran.stdout);
-    let mut command = world.command();
-    command
-        .env("HTTPS_PROXY", "nonsense://x")
-        .env("MINE_KEY", KEY);
-    let ran = crate::world::ran(command.arg("doctor").output().unwrap());
-    assert_eq!(ran.code, Some(1));
-    assert!(
-        ran.stdout
-            .contains("fix   HTTPS_PROXY is no address of a proxy")
-    );
+    let proxied = |value: &str| {
+        let mut command = world.command();
+        command.env("HTTPS_PROXY", value).env("MINE_KEY", KEY);
+        crate::world::ran(command.arg("doctor").output().unwrap())
+    };
+    for value in [
+        "nonsense://x",
+        "::bad::",
+        "http://h:99999",
+        "http://u:p@:80",
+    ] {
+        let ran = proxied(value);
+        assert_eq!(ran.code, Some(1), "{value}");
+        let fix = "fix   HTTPS_PROXY is no address of a proxy";
+        assert!(ran.stdout.contains(fix), "{value}: {}", ran.stdout);
+    }
+    for value in [
+        "http://u:p@h:80/",
+        "h",
+        "h:3128",
+        "socks5h://[::1]:9",
+        "http://[::1]",
+    ] {
+        let ran = proxied(value);
+        assert_eq!(ran.code, Some(0), "{value}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("u:p"), "{}", ran.stdout);
+    }
     let late = ByteServer::serve(|_| {
         Answer::json(200, "{}").header("date", "Mon, 30 Nov 1998 10:00:00 GMT")
     })
@@ -136,6 +149,33 @@ fn p36_doctor_tells_what_to_do_and_shows_no_key() {
         ran.stdout
     );
     assert_eq!(ran.code, Some(1));
+}
+
+#[test]
+fn p36_doctor_goes_on_past_a_broken_table_and_shows_its_keys_to_nobody() {
+    let world = World::sample();
+    let server = lists("{}");
+    mine(&world, &server, "windw = 3\n");
+    let mut command = world.command();
+    let doctor = command.args(["doctor", "--probe", "--model", "mine:m"]);
+    let ran = crate::world::ran(
+        doctor
+            .env("HTTPS_PROXY", "::bad::")
+            .env("MINE_KEY", KEY)
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let lines = [
+        "models.toml: providers.mine: unknown field `windw`",
+        "ok    sessions are kept below",
+        "fix   HTTPS_PROXY is no address",
+        "note  no endpoint is asked before the models table is read",
+    ];
+    for line in lines {
+        assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    }
+    assert!(server.received().is_empty());
 }
 
 #[test]
