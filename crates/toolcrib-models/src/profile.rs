@@ -196,7 +196,7 @@ impl Profiles {
         };
         let mut table: toml::Table = text
             .parse()
-            .map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
+            .map_err(|error: toml::de::Error| wrong(placed(&error, text)))?;
         let mut profiles = self.clone();
         if let Some(providers) = table.remove("providers") {
             let toml::Value::Table(providers) = providers else {
@@ -297,20 +297,61 @@ fn provider(known: &mut Provider, entry: toml::Value) -> Result<(), String> {
         Some(toml::Value::Boolean(needs)) => known.needs_key = needs,
         Some(other) => return Err(format!("`needs_key` must be true or false, not {other}")),
     }
-    if let Some(elsewhere) = entry.remove("elsewhere") {
-        let elsewhere: Settings = elsewhere
-            .try_into()
-            .map_err(|error: toml::de::Error| format!("elsewhere: {}", error.message()))?;
-        known.elsewhere.overlay(&elsewhere);
+    match entry.remove("elsewhere") {
+        None => {}
+        Some(toml::Value::Table(elsewhere)) => {
+            let elsewhere = settings(elsewhere, "").map_err(|what| format!("elsewhere: {what}"))?;
+            known.elsewhere.overlay(&elsewhere);
+        }
+        Some(other) => return Err(format!("`elsewhere` must be a table, not {other}")),
     }
-    known.settings.overlay(&settings(entry)?);
+    let own = "`base_url`, `url_variable`, `key_variable`, `needs_key`, `elsewhere`, ";
+    known.settings.overlay(&settings(entry, own)?);
     Ok(())
 }
 
-fn settings(entry: toml::Table) -> Result<Settings, String> {
-    toml::Value::Table(entry)
-        .try_into()
-        .map_err(|error: toml::de::Error| error.message().to_owned())
+/// What is wrong with the form of a table, and in which line.
+fn placed(error: &toml::de::Error, text: &str) -> String {
+    let start = error.span().map(|span| span.start);
+    match start.and_then(|start| text.get(..start)) {
+        Some(before) => format!(
+            "line {}: {}",
+            before.matches('\n').count() + 1,
+            error.message()
+        ),
+        None => error.message().to_owned(),
+    }
+}
+
+/// Reads what is left of an entry; `own` lists the keys that were taken out of it.
+fn settings(entry: toml::Table, own: &str) -> Result<Settings, String> {
+    let settings: Settings =
+        toml::Value::Table(entry)
+            .try_into()
+            .map_err(|error: toml::de::Error| {
+                let all = format!("expected one of {own}`wire`");
+                error.message().replacen("expected one of `wire`", &all, 1)
+            })?;
+    let counts = [
+        ("window", settings.window),
+        ("output_limit", settings.output_limit),
+        ("idle_seconds", settings.idle_seconds),
+    ];
+    if let Some((key, _)) = counts.iter().find(|(_, count)| *count == Some(0)) {
+        return Err(format!("`{key}` must be at least 1"));
+    }
+    // A price below nothing, or none at all, would lift every limit of cost.
+    let sound = |amount: f64| amount.is_finite() && amount >= 0.0;
+    match settings.price() {
+        Some(price)
+            if ![price.input, price.cached, price.output]
+                .into_iter()
+                .all(sound) =>
+        {
+            Err("`price` must be US dollars a million tokens, 0 or more".to_owned())
+        }
+        _ => Ok(settings),
+    }
 }
 
 fn model(entry: toml::Value) -> Result<(String, Settings), String> {
@@ -320,7 +361,11 @@ fn model(entry: toml::Value) -> Result<(String, Settings), String> {
     let Some(toml::Value::String(pattern)) = entry.remove("match") else {
         return Err("`match` is missing: write PROVIDER:MODEL, where * stands for any text".into());
     };
-    Ok((pattern, settings(entry)?))
+    if !pattern.contains([':', '*']) {
+        let what = "fits no model: write PROVIDER:MODEL, where * stands for any text";
+        return Err(format!("`match` {what}"));
+    }
+    Ok((pattern, settings(entry, "`match`, ")?))
 }
 
 /// Whether `text` is what `pattern` describes; `*` stands for any text.
@@ -487,7 +532,30 @@ mod tests {
             "models.toml: providers.X: a provider's name",
         );
         check("models = 3", "models.toml: `models` must be a list");
-        check("= 3", "models.toml: ");
+        check("= 3", "models.toml: line 1: ");
+        check("models = []\n\n[providers.x", "models.toml: line 3: ");
+        check(
+            "[providers.x]\nbase_ulr = 'b'",
+            "models.toml: providers.x: unknown field `base_ulr`, expected one of `base_url`, ",
+        );
+        check(
+            "[[models]]\nmatch = 'gpt-5'",
+            "models.toml: models[0]: `match` fits no model",
+        );
+        for price in [
+            "{ input = -1, output = 1 }",
+            "{ input = 1, output = nan }",
+            "{ input = 1, cached = inf, output = 1 }",
+        ] {
+            check(
+                &format!("[[models]]\nmatch = 'a:b'\nprice = {price}"),
+                "models.toml: models[0]: `price` must be",
+            );
+        }
+        check(
+            "[providers.x]\nbase_url = 'b'\nelsewhere = { window = 0 }",
+            "models.toml: providers.x: elsewhere: `window` must be at least 1",
+        );
     }
 
     #[test]

@@ -484,7 +484,9 @@ fn unknown(provider: &str, profiles: &Profiles) -> String {
     let close = named
         .chain(others)
         .min_by_key(|word| distance(word, provider));
-    let hint = match close.filter(|word| distance(word, provider) <= 3) {
+    // Most of a short word would have to change to become another.
+    let slips = 3.min(provider.len() / 2);
+    let hint = match close.filter(|word| distance(word, provider) <= slips) {
         Some(word) => format!("did you mean {word}?"),
         None => {
             let forms = profiles.providers().map(|(name, _)| form(name));

@@ -78,6 +78,42 @@ fn parameter(Own { it, .. }: Own) { it.show(); }
 }
 
 #[test]
+fn rust_patterns_count_what_they_pass_over() {
+    let rust = "\
+use std::collections::HashMap;
+pub struct It;
+pub struct By;
+impl It { pub fn show(&self) {} }
+impl By { pub fn show(&self) {} }
+pub struct Own(It, By);
+fn pair() { let (_, by) = (It, By); by.show(); }
+fn own(own: Own) { let Own(_, by) = own; by.show(); }
+fn passed(all: Vec<(It, By)>) { all.iter().for_each(|(_, by)| by.show()); }
+fn folded(all: Vec<By>) { all.iter().fold(It, |_, by| { by.show(); It }); }
+fn map(map: HashMap<It, By>) { for (_, by) in &map { by.show(); } }
+fn rest(own: (It, It, By)) { let (.., by) = own; by.show(); }
+fn noted() { let (/* first */ it, _) = (It, By); it.show(); }
+";
+    let by = "lib::By::show";
+    assert_eq!(
+        resolved("src/lib.rs", rust, "show"),
+        [by, by, by, by, by, "unresolved", "lib::It::show"]
+    );
+}
+
+#[test]
+fn rust_variables_that_begin_as_none_are_open() {
+    let rust = "\
+pub struct It;
+impl It { pub fn show(&self) {} }
+fn late() { let mut it = None; it = Some(It); it.unwrap().show(); }
+fn tried() -> Option<()> { let it = None; it?.show(); None }
+fn taken() { let it = None; if let Some(it) = it { it.show(); } }
+";
+    assert_eq!(resolved("src/lib.rs", rust, "show"), ["unresolved"; 3]);
+}
+
+#[test]
 fn python_classes_hold_what_their_type_variables_are_given() {
     let python = "\
 from typing import Generic, TypeVar

@@ -227,7 +227,7 @@ const OVERFLOW_WORDS: [&str; 4] = [
     "string_above_max_length",
 ];
 
-const OVERFLOW_PHRASES: [&str; 8] = [
+const OVERFLOW_PHRASES: [&str; 10] = [
     "maximum context length",
     "context length exceeded",
     "exceeds the available context size",
@@ -236,6 +236,8 @@ const OVERFLOW_PHRASES: [&str; 8] = [
     "prompt is too long",
     "input is too long",
     "context window exceeded",
+    "exceeds the maximum number of tokens allowed",
+    "greater than the context length",
 ];
 
 const QUOTA_WORDS: [&str; 6] = [
@@ -374,8 +376,19 @@ impl Report {
             number.parse::<u64>().ok()
         };
         let first = |phrases: &[&str]| phrases.iter().find_map(|phrase| after(phrase));
-        self.allowed = first(&["maximum context length", "context size (", "tokens >"]);
-        self.needed = first(&["resulted in", "requested", "too long:", "request ("]);
+        self.allowed = first(&[
+            "maximum context length",
+            "context size (",
+            "tokens >",
+            "number of tokens allowed (",
+        ]);
+        self.needed = first(&[
+            "resulted in",
+            "requested",
+            "too long:",
+            "request (",
+            "token count (",
+        ]);
     }
 
     fn says(&self, words: &[&str], phrases: &[&str]) -> bool {

@@ -99,12 +99,15 @@ fn what_cannot_be_reached_says_what_can() {
     } else {
         ""
     };
-    check(
-        "gpt-5-mini",
-        &format!(
-            "there is no provider \"gpt-5-mini\"; write anthropic:NAME, gemini:NAME, llamacpp:NAME, lmstudio:NAME, ollama:NAME, openai:NAME, openrouter:VENDOR/NAME, vllm:NAME, script:FILE, {acp}{local}builtin:navigator or http://HOST/v1#NAME"
-        ),
-    );
+    // None of them is a slip of another word.
+    for (text, provider) in [("gpt-5-mini", "gpt-5-mini"), ("nope:m", "nope"), (":m", "")] {
+        check(
+            text,
+            &format!(
+                "there is no provider \"{provider}\"; write anthropic:NAME, gemini:NAME, llamacpp:NAME, lmstudio:NAME, ollama:NAME, openai:NAME, openrouter:VENDOR/NAME, vllm:NAME, script:FILE, {acp}{local}builtin:navigator or http://HOST/v1#NAME"
+            ),
+        );
+    }
     #[cfg(feature = "acp")]
     check("acp:", "a name is missing: write acp:COMMAND");
     check("openai:", "a name is missing: write openai:NAME");

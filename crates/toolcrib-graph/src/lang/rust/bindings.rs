@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::items::Reader;
-use super::patterns::{Visible, bind};
+use super::patterns::{Visible, bind, placed};
 use super::{K, kind};
 use crate::facts::{Term, TermId};
 
@@ -66,15 +66,13 @@ impl<'s> Reader<'_, 's> {
             at: node.start_byte() as u32,
             until: node.end_byte() as u32,
         };
-        let mut cursor = parameters.walk();
-        for (i, parameter) in parameters.named_children(&mut cursor).enumerate() {
+        for (place, parameter) in placed(parameters) {
             let mut pattern = parameter;
-            let mut value = match passed {
-                Some((receiver, method)) => {
-                    self.b
-                        .term(Term::Passed(receiver, method, i.min(255) as u8))
+            let mut value = match (passed, place) {
+                (Some((receiver, method)), Some(place)) => {
+                    self.b.term(Term::Passed(receiver, method, place))
                 }
-                None => TermId::UNKNOWN,
+                _ => TermId::UNKNOWN,
             };
             if kind(parameter) == K::Parameter {
                 if let Some(ty) = parameter.child_by_field_name("type") {

@@ -416,6 +416,10 @@ impl Library for RustLibrary {
         given: &[Ty],
     ) -> Ty {
         let first = given.first().cloned().unwrap_or(Ty::Unknown);
+        // What it holds is told by what it is given later.
+        if owner == "None" {
+            return Ty::Unknown;
+        }
         match name {
             "Some" => return shapes.value("Option", vec![first]),
             "Ok" => return shapes.value("Result", vec![first]),
@@ -506,6 +510,7 @@ impl Library for RustLibrary {
     fn unwrapped(&self, value: Seen<'_>) -> Ty {
         match value.head {
             "Option" | "Result" => value.arg(0),
+            "None" => Ty::Unknown,
             OPAQUE => value.whole.clone(),
             _ if value.args.is_empty() => value.whole.clone(),
             // Every crate has its own `Result`.

@@ -71,9 +71,11 @@ fn bind_at<'s>(
             }
         }
         K::TuplePattern => {
-            let mut cursor = pattern.walk();
-            for (i, inner) in pattern.named_children(&mut cursor).enumerate() {
-                let part = b.term(Term::Part(value, i.min(255) as u8));
+            for (place, inner) in placed(pattern) {
+                let part = match place {
+                    Some(place) => b.term(Term::Part(value, place)),
+                    None => TermId::UNKNOWN,
+                };
                 inside(b, inner, part);
             }
         }
@@ -90,12 +92,11 @@ fn bind_at<'s>(
             };
             mention_path(b, terms, path);
             let constructor = terms.expr(b, path);
-            let mut cursor = pattern.walk();
-            let parts = pattern
-                .named_children(&mut cursor)
-                .filter(|inner| inner.id() != path.id());
-            for (i, inner) in parts.enumerate() {
-                let part = b.term(Term::Unpacked(constructor, value, i.min(255) as u8));
+            for (place, inner) in placed(pattern) {
+                let part = match place {
+                    Some(place) => b.term(Term::Unpacked(constructor, value, place)),
+                    None => TermId::UNKNOWN,
+                };
                 bind_at(b, terms, inner, part, visible, depth + 1);
             }
         }
@@ -124,6 +125,32 @@ fn bind_at<'s>(
         }
         _ => {}
     }
+}
+
+/// The patterns in a list, each with its place; behind `..` no place is known.
+///
+/// A `_` binds nothing and is no node of its own, but it takes a place.
+pub(super) fn placed(list: Node<'_>) -> Vec<(Option<u8>, Node<'_>)> {
+    let constructor = list.child_by_field_name("type").map(|path| path.id());
+    let mut found = Vec::new();
+    let mut next = Some(0_u8);
+    let mut cursor = list.walk();
+    for inner in list.children(&mut cursor) {
+        let is_passed_over = constructor == Some(inner.id())
+            || matches!(kind(inner), K::LineComment | K::BlockComment);
+        if is_passed_over || (!inner.is_named() && inner.kind() != "_") {
+            continue;
+        }
+        if inner.kind() == "remaining_field_pattern" {
+            next = None;
+            continue;
+        }
+        if inner.is_named() {
+            found.push((next, inner));
+        }
+        next = next.map(|place| place.saturating_add(1));
+    }
+    found
 }
 
 fn mention_path<'s>(b: &mut Builder<'s>, terms: &mut Terms, path: Node<'_>) {

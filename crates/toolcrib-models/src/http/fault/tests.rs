@@ -130,6 +130,18 @@ fn overflow_says_what_was_needed_and_what_is_allowed() {
         Some(200000),
     );
     overflow(
+        400,
+        r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+        Some(1_200_000),
+        Some(1_048_576),
+    );
+    overflow(
+        400,
+        r#"{"error":"The number of tokens to keep from the initial prompt is greater than the context length."}"#,
+        None,
+        None,
+    );
+    overflow(
         413,
         r#"{"error":{"code":"context_length_exceeded"}}"#,
         None,
