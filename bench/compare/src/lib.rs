@@ -13,7 +13,7 @@ pub type Error = Box<dyn StdError + Send + Sync>;
 pub const SYSTEM: &str = "You answer questions about a small program.";
 /// What is asked.
 pub const QUESTION: &str = "Where is each key defined?";
-/// What the endpoint says at last.
+/// What the endpoint says at last; every program holds its run against it.
 pub const ANSWER: &str = "Every key is defined in `src/lib.rs:12`.";
 /// The tool that is called.
 pub const LOOKUP: &str = "lookup";

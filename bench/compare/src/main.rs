@@ -4,12 +4,11 @@
 //! lengths, so that what a program does once is left out and a busy machine changes
 //! nothing; peak memory is the kernel's own count of a run of 20 rounds.
 
-mod server;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toolcrib_compare::Error;
+use toolcrib_gate::Script;
 
 /// Rounds of the two runs whose difference is counted; few, since a round with 500
 /// tools takes some crates hundreds of millions of instructions.
@@ -57,7 +56,7 @@ const CONTENDERS: [Contender; 4] = [
 fn main() -> Result<(), Error> {
     let dir = std::env::current_exe()?;
     let dir = dir.parent().ok_or("the program has no directory")?;
-    let url = server::start()?;
+    let url = format!("{}/", toolcrib_gate::start()?);
     println!(
         "| a round with so many tools | 1: M instructions | MB | 50: M instructions | MB | 500: M instructions | MB |"
     );
@@ -125,11 +124,15 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn told(&self, command: &mut Command, rounds: usize, late: bool) {
-        let model = server::model(rounds, late);
+    fn told(&self, command: &mut Command, rounds: usize, prompt: bool) {
+        let script = Script {
+            calls: rounds,
+            prompt,
+            ..Script::default()
+        };
         command.args([
             self.url,
-            &model,
+            &script.model(),
             &rounds.to_string(),
             &self.tools.to_string(),
         ]);
@@ -140,7 +143,7 @@ impl Run<'_> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
         command.arg(&self.program);
-        self.told(&mut command, rounds, true);
+        self.told(&mut command, rounds, false);
         let done = clean(&mut command).output().map_err(|error| {
             format!("valgrind cannot be run ({error}); on Debian it is the package `valgrind`")
         })?;
@@ -157,7 +160,7 @@ impl Run<'_> {
 
     fn peak(&self, rounds: usize) -> Result<u64, Error> {
         let mut command = Command::new(&self.program);
-        self.told(&mut command, rounds, false);
+        self.told(&mut command, rounds, true);
         let text = output(command)?;
         let number = text
             .trim()

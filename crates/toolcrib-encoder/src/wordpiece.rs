@@ -1,19 +1,14 @@
 //! From text to numbers of word pieces, as BERT's uncased tokeniser cuts it.
 //!
-//! Control characters are dropped, white space separates, CJK characters and punctuation are words of their own, accents
-//! are stripped, letters made small; a word is its longest pieces from the left, or unknown as a whole. What looks like
-//! one of the model's special tokens is text like any other.
+//! Characters are read as the vector table reads them; a word is its longest pieces from the left, or unknown as a
+//! whole. What looks like one of the model's special tokens is text like any other.
 
 use std::path::Path;
 
-use unicode_normalization::char::decompose_canonical;
-use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+use toolcrib_vectors::{MAX_WORD_CHARS, Uncased, uncased};
 
 use crate::EncoderError;
 use crate::vocabulary::Vocabulary;
-
-/// A longer word is unknown as a whole.
-const MAX_WORD_CHARS: usize = 100;
 
 /// The tokeniser of one model.
 #[derive(Debug)]
@@ -70,37 +65,14 @@ struct Words<'a> {
 
 impl Words<'_> {
     fn char(&mut self, c: char) {
-        if matches!(c, '\t' | '\n' | '\r') {
-            self.flush();
-        } else if c == '\0' || c == char::REPLACEMENT_CHARACTER || is_dropped(c) {
-            // Gone before words are cut: what stood on its two sides is one word.
-        } else if c.is_whitespace() {
-            self.flush();
-        } else if is_cjk(c) {
-            self.flush();
-            self.normal(c);
-            self.flush();
-        } else {
-            self.normal(c);
-        }
-    }
-
-    fn normal(&mut self, c: char) {
-        decompose_canonical(c, |part| {
-            if part.general_category() == GeneralCategory::NonspacingMark {
-                return;
+        uncased(c, |part| match part {
+            Uncased::Gap => self.flush(),
+            Uncased::Alone(c) => {
+                self.flush();
+                self.push(c);
+                self.flush();
             }
-            for lower in part.to_lowercase() {
-                if lower.is_whitespace() {
-                    self.flush();
-                } else if is_punctuation(lower) {
-                    self.flush();
-                    self.push(lower);
-                    self.flush();
-                } else {
-                    self.push(lower);
-                }
-            }
+            Uncased::Within(c) => self.push(c),
         });
     }
 
@@ -122,24 +94,4 @@ impl Words<'_> {
         self.word.clear();
         self.chars = 0;
     }
-}
-
-fn is_dropped(c: char) -> bool {
-    matches!(
-        c.general_category(),
-        GeneralCategory::Control
-            | GeneralCategory::Format
-            | GeneralCategory::PrivateUse
-            | GeneralCategory::Surrogate
-    )
-}
-
-fn is_punctuation(c: char) -> bool {
-    c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
-}
-
-fn is_cjk(c: char) -> bool {
-    matches!(u32::from(c),
-        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x2_0000..=0x2_A6DF | 0x2_A700..=0x2_B73F | 0x2_B740..=0x2_B81F
-        | 0x2_B920..=0x2_CEAF | 0xF900..=0xFAFF | 0x2_F800..=0x2_FA1F)
 }

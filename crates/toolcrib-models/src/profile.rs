@@ -334,6 +334,7 @@ fn settings(entry: toml::Table, own: &str) -> Result<Settings, String> {
             })?;
     let counts = [
         ("window", settings.window),
+        ("input_limit", settings.input_limit),
         ("output_limit", settings.output_limit),
         ("idle_seconds", settings.idle_seconds),
     ];
@@ -507,6 +508,10 @@ mod tests {
             assert!(error.to_string().starts_with(expected), "{error}");
             assert!(!error.to_string().contains('\n'));
         };
+        check(
+            "[[models]]\nmatch = 'a:b'\ninput_limit = 0",
+            "models.toml: models[0]: `input_limit` must be at least 1",
+        );
         check(
             "[provider.x]",
             "models.toml: unknown key `provider`; expected",

@@ -27,9 +27,11 @@ mod dot;
 mod set;
 mod table;
 mod tokenize;
+mod uncased;
 mod vector;
 mod vocabulary;
 
 pub use set::VectorSet;
 pub use table::{MAX_TOKENS, Reader, Table, TableError};
+pub use uncased::{MAX_WORD_CHARS, Uncased, uncased};
 pub use vector::{DIMS, Vector};

@@ -4,12 +4,8 @@
 //! characters and punctuation words of their own, accents stripped, lower case, then the longest known piece from the left.
 //! One pass over the text with one word's worth of buffer, so that a text of any size costs no memory.
 
+use crate::uncased::{MAX_WORD_CHARS, Uncased, uncased};
 use crate::vocabulary::Vocabulary;
-use unicode_normalization::char::decompose_canonical;
-use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
-
-/// A longer word is unknown as a whole, as in the reference.
-const MAX_WORD_CHARS: usize = 100;
 
 /// Calls `each` with every token's row, `None` for a word the pieces cannot make; stops once it answers `false`.
 pub(crate) fn tokens(
@@ -78,36 +74,15 @@ impl<F: FnMut(Option<usize>) -> bool> Words<'_, F> {
             self.flush();
         } else if c.is_ascii_punctuation() && c != '_' {
             self.alone(c);
-        } else if c == '_' || c == '\t' || c == '\n' || c == '\r' {
-            self.flush();
-        } else if c == char::REPLACEMENT_CHARACTER || is_dropped(c) {
-            // Gone before words are cut: what stood on its two sides is one word.
-        } else if c.is_whitespace() {
-            self.flush();
-        } else if is_cjk(c) {
-            self.flush();
-            self.normal(c);
+        } else if c == '_' {
             self.flush();
         } else {
-            self.normal(c);
+            uncased(c, |part| match part {
+                Uncased::Gap => self.flush(),
+                Uncased::Alone(c) => self.alone(c),
+                Uncased::Within(c) => self.push(c),
+            });
         }
-    }
-
-    fn normal(&mut self, c: char) {
-        decompose_canonical(c, |part| {
-            if part.general_category() == GeneralCategory::NonspacingMark {
-                return;
-            }
-            for lower in part.to_lowercase() {
-                if lower.is_whitespace() {
-                    self.flush();
-                } else if is_punctuation(lower) {
-                    self.alone(lower);
-                } else {
-                    self.push(lower);
-                }
-            }
-        });
     }
 
     fn alone(&mut self, c: char) {
@@ -162,24 +137,4 @@ fn is_hump(run: &[u8], at: usize) -> bool {
     }
     let plural = is(at + 1, |byte| *byte == b's') && !is(at + 2, u8::is_ascii_lowercase);
     !is(at - 1, u8::is_ascii_uppercase) || is(at + 1, u8::is_ascii_lowercase) && !plural
-}
-
-fn is_dropped(c: char) -> bool {
-    matches!(
-        c.general_category(),
-        GeneralCategory::Control
-            | GeneralCategory::Format
-            | GeneralCategory::PrivateUse
-            | GeneralCategory::Surrogate
-    )
-}
-
-fn is_punctuation(c: char) -> bool {
-    c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
-}
-
-fn is_cjk(c: char) -> bool {
-    matches!(u32::from(c),
-        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x2_0000..=0x2_A6DF | 0x2_A700..=0x2_B73F | 0x2_B740..=0x2_B81F
-        | 0x2_B920..=0x2_CEAF | 0xF900..=0xFAFF | 0x2_F800..=0x2_FA1F)
 }

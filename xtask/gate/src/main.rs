@@ -10,9 +10,9 @@ use std::sync::Arc;
 use toolcrib::models::{ChatModel, ChatOptions, Vendor};
 use toolcrib::surface::SurfacePolicy;
 use toolcrib::{Agent, Budget, Outcome, Registry, tool};
+use toolcrib_gate::{ANSWER, Script};
 
 mod fillers;
-mod server;
 
 type Error = Box<dyn std::error::Error>;
 
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments[..] {
-        ["serve"] => server::serve(),
+        ["serve"] => serve(),
         ["run", url, rounds, registered, exposed, ref rest @ ..] if rest.len() < 2 => {
             setting(url, [rounds, registered, exposed], rest.first().copied()).and_then(run)
         }
@@ -76,14 +76,26 @@ fn setting<'a>(
     })
 }
 
+/// Prints the server's address and serves until standard input ends, so that it cannot
+/// outlive whoever started it.
+fn serve() -> Result<(), Error> {
+    say(&toolcrib_gate::start()?);
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    Ok(())
+}
+
 /// Asks once; the server wants `rounds` tool calls, one a round, before it answers.
 fn run(setting: Setting<'_>) -> Result<(), Error> {
     let rounds = setting.rounds;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let model = server::model(rounds, setting.searching);
-    let options = ChatOptions::new(Vendor::Generic, model).base_url(setting.url);
+    let script = Script {
+        calls: rounds as usize,
+        searching: setting.searching,
+        ..Script::default()
+    };
+    let options = ChatOptions::new(Vendor::Generic, script.model()).base_url(setting.url);
     let mut registry = Registry::new();
     registry.insert(lookup::tool())?;
     for number in 1..setting.registered {
@@ -102,7 +114,7 @@ fn run(setting: Setting<'_>) -> Result<(), Error> {
     let agent = agent.build()?;
     match runtime.block_on(agent.run("Where is each key defined?")) {
         Outcome::Answered { answer, report } if report.calls == u64::from(rounds) => {
-            if answer != server::ANSWER {
+            if answer != ANSWER {
                 return Err(format!("another answer than the server's: {answer}").into());
             }
             if setting.searching && report.surface.loaded().is_empty() {

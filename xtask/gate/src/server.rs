@@ -2,17 +2,16 @@
 //!
 //! How many is part of the model's name, and how many were made is read off the
 //! request, so the server keeps no state and any number of runs may use it. A reply
-//! is late, so that the client always waits for it, and is written at once, so that
-//! the client reads it in one piece: what is counted does not depend on timing.
+//! is late unless the name says otherwise, so that the client always waits for it, and
+//! is written at once, so that the client reads it in one piece: what is counted does
+//! not depend on timing.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-use crate::{Error, say};
-
 /// What it says at last.
-pub(crate) const ANSWER: &str = "Every key is defined in `src/lib.rs:12`.";
+pub const ANSWER: &str = "Every key is defined in `src/lib.rs:12`.";
 
 /// Longer than a counted client takes from its request to its wait.
 const LATE: Duration = Duration::from_millis(25);
@@ -20,25 +19,43 @@ const LATE: Duration = Duration::from_millis(25);
 const PREFIX: &str = "after-";
 /// Stands before the prefix where the first call is a search.
 const SEARCH: &str = "search-";
+/// Stands before all where nothing is counted and replies need not be late.
+const PROMPT: &str = "prompt-";
 
-/// The name of the model that wants this many calls.
-pub(crate) fn model(calls: u32, searching: bool) -> String {
-    let search = if searching { SEARCH } else { "" };
-    format!("{search}{PREFIX}{calls}")
+/// What a model of the server does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Script {
+    /// Calls of the tool `lookup`, one a reply, before the answer.
+    pub calls: usize,
+    /// The first call is one of `tool_search` instead.
+    pub searching: bool,
+    /// Replies are not late.
+    pub prompt: bool,
 }
 
-/// Prints its base URL and serves until standard input ends, so that it cannot
-/// outlive whoever started it.
-pub(crate) fn serve() -> Result<(), Error> {
+impl Script {
+    /// The name of the model that does it.
+    pub fn model(self) -> String {
+        let prompt = if self.prompt { PROMPT } else { "" };
+        let search = if self.searching { SEARCH } else { "" };
+        format!("{prompt}{search}{PREFIX}{}", self.calls)
+    }
+}
+
+/// Serves from now on, as long as the process lives; returns the base address, which
+/// ends in `/v1`.
+///
+/// # Errors
+/// When no port can be had.
+pub fn start() -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
-    say(&format!("http://{}/v1", listener.local_addr()?));
+    let url = format!("http://{}/v1", listener.local_addr()?);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             std::thread::spawn(move || connection(stream));
         }
     });
-    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
-    Ok(())
+    Ok(url)
 }
 
 /// Answers the requests of one connection until it closes.
@@ -48,7 +65,9 @@ fn connection(stream: TcpStream) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let body = request(&mut reader)?;
-        std::thread::sleep(LATE);
+        if !body.contains(&format!("\"{PROMPT}")) {
+            std::thread::sleep(LATE);
+        }
         writer.write_all(response(&body).as_bytes()).ok()?;
     }
 }
@@ -80,7 +99,7 @@ fn response(body: &str) -> String {
         .split_once(PREFIX)
         .and_then(|(_, rest)| rest.split('"').next()?.parse().ok())
         .unwrap_or(0);
-    let searching = body.contains(&format!("\"{SEARCH}{PREFIX}"));
+    let searching = body.contains(&format!("{SEARCH}{PREFIX}"));
     let events = if made == 0 && searching && wanted > 0 {
         search()
     } else if made < wanted {

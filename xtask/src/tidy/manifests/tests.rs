@@ -39,9 +39,9 @@ fn floors_hold_in_every_section() {
             (
                 "toolcrib-core",
                 "toolcrib-agent",
-                "floor 0 may not use `toolcrib-agent` of floor 2",
+                "floor 0 may not use `toolcrib-agent` of floor 3",
             ),
-            ("toolcrib-tools", "toolcrib-dispatch", "of floor 1"),
+            ("toolcrib-tools", "toolcrib-dispatch", "of floor 2"),
             ("toolcrib-core", "toolcrib-graph", "of floor 0"),
         ] {
             let rest = format!("[{section}]\n{used}.workspace = true");
@@ -54,7 +54,7 @@ fn floors_hold_in_every_section() {
         }
     }
     let renamed = "[dependencies]\nwords = { package = \"toolcrib-agent\", path = \"../a\" }";
-    finds(&manifest("toolcrib-core", renamed), "of floor 2");
+    finds(&manifest("toolcrib-core", renamed), "of floor 3");
 }
 
 #[test]
