@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use toolcrib_agent::{Agent, Event, OutcomeKind};
-use toolcrib_core::{
-    Block, Finish, ModelErrorKind, ModelProfile, RawJson, Registry, ToolDialect,
-};
+use toolcrib_core::{Block, Finish, ModelErrorKind, ModelProfile, RawJson, Registry, ToolDialect};
 use toolcrib_dispatch::Redactor;
 use toolcrib_models::{Key, RemoteModel, RemoteOptions, Wire, check_request};
 use toolcrib_session::{DiskSpill, Meta, Row, Session, SessionLog};
