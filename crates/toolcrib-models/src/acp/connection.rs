@@ -24,6 +24,10 @@ use crate::http::excerpt;
 
 /// Longest time until an agent is ready: some fetch what they need on the way.
 const START: Duration = Duration::from_secs(60);
+/// What an agent did that never came so far as to speak.
+const REFUSED: &str = "refused to start";
+/// What to do where asking again would change nothing.
+const ITSELF: &str = "start it by itself to see why";
 /// What an agent answers that wants a person to log in first.
 const AUTH_REQUIRED: i32 = -32000;
 
@@ -146,7 +150,7 @@ impl Agent {
                 );
                 return Err(ModelError::new(Kind::Unsupported, message));
             }
-            Ok(Err(error)) => return Err(self.failed("refused to start", &error, "").await),
+            Ok(Err(error)) => return Err(self.failed(REFUSED, &error, "").await),
             Ok(Ok(answer)) => answer,
         };
         self.images = answer.agent_capabilities.prompt_capabilities.image;
@@ -202,7 +206,11 @@ impl Agent {
             || agent_client_protocol::is_connection_terminated(error);
         if gone || !self.is_alive() {
             let ending = self.process.ending().await;
-            let message = format!("the agent {} {what}: {ending}; ask again", self.name);
+            let next = match what {
+                REFUSED => ITSELF,
+                _ => "ask again",
+            };
+            let message = format!("the agent {} {what}: {ending}; {next}", self.name);
             return ModelError::new(Kind::Interrupted, message);
         }
         if i32::from(error.code) == AUTH_REQUIRED {
@@ -224,6 +232,8 @@ impl Agent {
         }
         let cause = self.process.redacted(&excerpt(&cause));
         let next = match &*fault.next {
+            // It does not speak as an agent does, so waiting changes nothing.
+            _ if what == REFUSED => ITSELF,
             "" => "ask again",
             next => next,
         };
@@ -235,7 +245,7 @@ impl Agent {
         let complaint = self.process.complaint();
         let complaint = complaint.map_or(String::new(), |line| format!(" ({line})"));
         let message = format!(
-            "the agent {} was not ready after {} s{complaint}; start it by itself to see why",
+            "the agent {} was not ready after {} s{complaint}; {ITSELF}",
             self.name,
             START.as_secs()
         );

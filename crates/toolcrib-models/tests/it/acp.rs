@@ -242,7 +242,12 @@ fn p35_what_keeps_an_agent_from_starting_is_told() {
     let error = world.first(&AcpModel::new("true").unwrap()).unwrap_err();
     assert_eq!(
         error.message,
-        "the agent true refused to start: it ended with exit status: 0; ask again"
+        "the agent true refused to start: it ended with exit status: 0; start it by itself to see why"
+    );
+    let error = world.first(&AcpModel::new("cat").unwrap()).unwrap_err();
+    assert_eq!(
+        error.message,
+        "the agent cat refused to start: Method not found: initialize; start it by itself to see why"
     );
 }
 
