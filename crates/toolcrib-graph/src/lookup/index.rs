@@ -6,14 +6,14 @@
 //! comments and strings have an index of their own. Nothing here is needed to
 //! read the graph; it only answers "which nodes" quickly.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use memchr::memmem;
 
 use super::words::each_word;
 use crate::graph::CodeGraph;
-use crate::model::{EdgeKind, NodeId, NodeKind, Origin, SiteState};
+use crate::model::{EdgeKind, FileId, NodeId, NodeKind, Origin, SiteState};
 
 /// Words to the numbers that hold them, each list ascending and without repeats.
 #[derive(Default)]
@@ -128,6 +128,8 @@ pub(crate) struct LookupIndex {
     names_joined: Joined,
     qualified_joined: Joined,
     paths_joined: Joined,
+    /// Which files a build wrote, its sources beside them.
+    built: Vec<bool>,
     /// Words of the name.
     pub(crate) name_words: WordIndex,
     /// Words of the qualified name and of the path.
@@ -166,7 +168,35 @@ pub(crate) fn is_symbol(kind: NodeKind) -> bool {
     !matches!(kind, NodeKind::File | NodeKind::Import)
 }
 
+/// Directories that a build writes, when a `src` stands beside them.
+const OUTPUT: [&str; 3] = ["build", "dist", "out"];
+
+/// Which of the paths are below such a directory.
+fn built<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Vec<bool> {
+    let sources: HashSet<&str> = paths
+        .clone()
+        .flat_map(directories)
+        .filter_map(|(before, name)| (name == "src").then_some(before))
+        .collect();
+    let is_output =
+        |(before, name): (&str, &str)| OUTPUT.contains(&name) && sources.contains(before);
+    paths.map(|path| directories(path).any(is_output)).collect()
+}
+
+/// What stands before each directory of a path, and its name.
+fn directories(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    path.match_indices('/').map(|(end, _)| {
+        let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);
+        (&path[..start], &path[start..end])
+    })
+}
+
 impl LookupIndex {
+    /// Whether a build wrote the file and its sources are here too.
+    pub(crate) fn is_built(&self, file: FileId) -> bool {
+        self.built.get(file.0 as usize).is_some_and(|&built| built)
+    }
+
     pub(crate) fn build(graph: &CodeGraph) -> LookupIndex {
         let ids = (0u32..).map(NodeId);
         let searchable: Vec<NodeId> = graph
@@ -236,6 +266,7 @@ impl LookupIndex {
             names_joined,
             qualified_joined,
             paths_joined,
+            built: built(graph.files().iter().map(|file| &*file.path)),
             name_words,
             wide_words,
             text_words,

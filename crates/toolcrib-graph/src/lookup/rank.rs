@@ -3,8 +3,9 @@
 //! Results come in tiers: those that match by name or path, then the words of
 //! comments and strings, then, for queries of several words, symbols whose name,
 //! path and texts have all words between them, and last those that have at
-//! least half of them. Within a tier the order is path, then line, so that a
-//! result never moves because of another one.
+//! least half of them. Within a tier what a build wrote comes after its sources;
+//! then the order is path, then line, so that a result never moves because of
+//! another one.
 
 use std::collections::HashSet;
 
@@ -50,6 +51,7 @@ pub enum Match {
 pub(super) struct Found {
     pub(super) matched: Match,
     pub(super) missing: u8,
+    pub(super) is_built: bool,
     pub(super) file: FileId,
     pub(super) byte: u32,
     pub(super) node: NodeId,
@@ -261,6 +263,7 @@ impl Ranking<'_> {
         Found {
             matched,
             missing,
+            is_built: self.lookup.index.is_built(node.file),
             file: node.file,
             byte: node.span.start_byte,
             node: NodeId(id),
@@ -273,6 +276,7 @@ impl Ranking<'_> {
         Found {
             matched,
             missing,
+            is_built: self.lookup.index.is_built(text.file),
             file: text.file,
             byte: text.span.start_byte,
             node: text.node,

@@ -8,7 +8,7 @@ use toolcrib_graph::{
     SymbolNeighbors,
 };
 
-use crate::support::{fixture, load};
+use crate::support::{fixture, load, tree};
 
 fn sample(name: &str) -> Lookup {
     Lookup::new(Arc::new(load(fixture(name)).graph))
@@ -309,4 +309,31 @@ fn g15_every_place_in_an_answer_is_one_that_exists() {
         }
         assert!(places > 100, "{places}");
     }
+}
+
+#[test]
+fn what_a_build_wrote_comes_after_its_sources() {
+    let retry = "export function retry() {}\n";
+    let dir = tree(&[
+        ("app/dist/cjs/retry.js", retry),
+        ("app/src/retry.ts", retry),
+        ("build/retry.ts", retry),
+    ]);
+    let lookup = Lookup::new(Arc::new(load(dir.path()).graph));
+    let LookupCall::SearchSymbols(args) = search("retry") else {
+        unreachable!()
+    };
+    let hits = lookup.search_symbols(&args).unwrap().data.hits;
+    let graph = lookup.graph();
+    let paths: Vec<&str> = hits
+        .iter()
+        .map(|hit| &*graph.file(graph.node(hit.node).file).path)
+        .collect();
+    // A `build` that has no sources beside it holds sources.
+    let expected = [
+        "app/src/retry.ts",
+        "build/retry.ts",
+        "app/dist/cjs/retry.js",
+    ];
+    assert_eq!(paths, expected);
 }

@@ -463,9 +463,12 @@ fn related(
             } else {
                 "on "
             };
-            let open = edge.ambiguous.map_or(String::new(), |count| {
-                format!(" (may mean another of {count} definitions)")
-            });
+            let open = match edge.ambiguous {
+                Some(1) => " (may mean another)".to_owned(),
+                Some(count) => format!(" (may mean another of {count} definitions)"),
+                None if edge.dynamic => " (by dynamic dispatch)".to_owned(),
+                None => String::new(),
+            };
             format!("`{name}` {on}{at}{open}")
         })
         .collect();

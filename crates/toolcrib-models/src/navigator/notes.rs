@@ -66,6 +66,8 @@ pub(super) struct Edge {
     pub(super) other: Option<Place>,
     /// Between how many definitions the call is left open, when it is.
     pub(super) ambiguous: Option<usize>,
+    /// Whether run-time dispatch decides if the call gets there.
+    pub(super) dynamic: bool,
 }
 
 /// What `symbol_neighbors` said about one symbol.
@@ -393,6 +395,9 @@ fn edge(line: &str) -> Option<Edge> {
         at,
         other: Place::read(first),
         ambiguous,
+        dynamic: line
+            .rsplit_once("  [")
+            .is_some_and(|(_, mark)| mark.contains("dynamic")),
     })
 }
 

@@ -47,7 +47,8 @@ pub(super) fn next(
     may_call: bool,
     offered: impl Fn(&str) -> bool,
 ) -> Step {
-    if question.terms.is_empty() && question.names.is_empty() {
+    let is_empty = question.terms.is_empty() && question.names.is_empty();
+    if is_empty && question.subject.is_none() {
         return Step::Answer(answer::no_terms());
     }
     if may_call && notes.rounds < MAX_PAGES {

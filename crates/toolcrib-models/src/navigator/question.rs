@@ -108,8 +108,12 @@ impl Question {
             Some(foreign) => foreign.intent,
             None => intent(&text),
         };
+        let subject = match terms.is_empty() && names.is_empty() {
+            true => last_word(&text),
+            false => subject(asked_first(&text), intent),
+        };
         Question {
-            subject: subject(asked_first(&text), intent),
+            subject,
             both: intent == Intent::Callers && asked_first(&text) != text,
             route: routes::asked(&text),
             inherits: intent == Intent::Callers && inherits(&text),
@@ -128,7 +132,15 @@ fn inherits(text: &str) -> bool {
     let mut inherits = false;
     each_word(text, |word| {
         let begins = |start: &&str| word.starts_with(start);
-        inherits |= ["implement", "extend", "overrid"].iter().any(begins);
+        const STARTS: [&str; 6] = [
+            "implement",
+            "extend",
+            "overrid",
+            "inherit",
+            "subclass",
+            "subtype",
+        ];
+        inherits |= STARTS.iter().any(begins);
     });
     inherits
 }
@@ -246,8 +258,17 @@ fn subject(text: &str, intent: Intent) -> Option<String> {
         "extend",
         "overrides",
         "override",
+        "inherits",
+        "inherit",
+        "subclasses",
+        "subclass",
+        "subtypes",
+        "implementations",
+        "implementors",
+        "implementers",
     ];
     const BESIDE: &[&str] = &[
+        "from",
         "the",
         "a",
         "an",
@@ -278,11 +299,42 @@ fn subject(text: &str, intent: Intent) -> Option<String> {
         .collect();
     let lower = |word: &str| word.to_lowercase();
     let at = words.iter().position(|w| BEFORE.contains(&&*lower(w)))?;
-    let mut rest = words[at + 1..]
-        .iter()
-        .filter(|w| !BESIDE.contains(&&*lower(w)) && !BEFORE.contains(&&*lower(w)));
-    let only = rest.next()?;
-    rest.next().is_none().then(|| (*only).to_owned())
+    let others = || {
+        let after = words[at + 1..].iter();
+        after.filter(|w| !BEFORE.contains(&&*lower(w)))
+    };
+    let told: Vec<&&str> = others().filter(|w| !BESIDE.contains(w)).collect();
+    match (told.as_slice(), intent) {
+        ([only], _) => Some((**only).to_owned()),
+        // Where nothing else is left, such a word is a name: `Who calls Do?`
+        ([], Intent::Callers | Intent::Callees) => {
+            let mut all = others();
+            let only = all.next()?;
+            all.next().is_none().then(|| (*only).to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// A last word that else only asks, where a question has no other: `Where is go?`
+fn last_word(text: &str) -> Option<String> {
+    const BEFORE: &[&str] = &["is", "are", "does", "find", "show", "the"];
+    const POINTING: &[&str] = &[
+        "here", "it", "me", "that", "there", "these", "they", "this", "those", "you",
+    ];
+    let words: Vec<&str> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let [.., before, last] = words.as_slice() else {
+        return None;
+    };
+    let is_one_of = |list: &[&str], word: &str| list.contains(&&*word.to_lowercase());
+    let names = is_one_of(BEFORE, before)
+        && !is_one_of(POINTING, last)
+        && !is_one_of(BEFORE, last)
+        && last.chars().any(char::is_alphabetic);
+    names.then(|| (*last).to_owned())
 }
 
 fn intent(text: &str) -> Intent {
@@ -312,6 +364,21 @@ fn intent(text: &str) -> Intent {
         "extend",
         "overrides",
         "override",
+        "inherits",
+        "inherit",
+        "subclass",
+    ];
+    // Nouns for those that do.
+    let users = [
+        "caller",
+        "usages",
+        "uses",
+        "users",
+        "subclasses",
+        "subtypes",
+        "implementations",
+        "implementors",
+        "implementers",
     ];
     let used = [
         "called",
@@ -323,7 +390,7 @@ fn intent(text: &str) -> Intent {
     ];
     if follows(&["who", "what", "which"], &uses)
         || has("callers")
-        || follows(&["caller", "usages", "uses", "users"], &["of"])
+        || follows(&users, &["of"])
         || (first == "where" && used.iter().any(|word| has(word)))
         || (first == "which" && uses.iter().any(|word| has(word)))
     {
@@ -420,6 +487,8 @@ mod tests {
             ("Which functions use ToolName?", Intent::Callers),
             ("Who implements Appender?", Intent::Callers),
             ("Which classes extend Base?", Intent::Callers),
+            ("What inherits from Base?", Intent::Callers),
+            ("What are the subclasses of Base?", Intent::Callers),
             ("What does `run_batch` call?", Intent::Callees),
             ("What is a TurnPlan?", Intent::What),
             ("How are sessions resumed", Intent::How),
@@ -468,6 +537,13 @@ mod tests {
         let typed = Question::read("What is the Querier interface?").subject;
         assert_eq!(typed.as_deref(), Some("Querier"));
         assert_eq!(subject("Who calls grow?").as_deref(), Some("grow"));
+        assert_eq!(subject("Who calls Do?").as_deref(), Some("Do"));
+        assert_eq!(subject("Where is go?").as_deref(), Some("go"));
+        assert_eq!(subject("Where is it?"), None);
+        assert_eq!(
+            subject("What are the subclasses of A?").as_deref(),
+            Some("A")
+        );
         assert_eq!(subject("What is a Context?").as_deref(), Some("Context"));
         assert_eq!(subject("What is a prepared request?"), None);
     }

@@ -87,9 +87,7 @@ pub(super) fn write(question: &Question, notes: &Notes, found: &[Candidate<'_>])
                     "on"
                 },
                 edge.at.cite(),
-                edge.ambiguous.map_or(String::new(), |count| format!(
-                    " (which of {count} definitions is meant is left open)"
-                ))
+                open(edge)
             );
         }
         let left = edges.len().saturating_sub(LISTED) + around.left_out;
@@ -152,10 +150,20 @@ fn edges<'n>(question: &Question, around: &'n Neighborhood) -> Vec<&'n Edge> {
     .collect()
 }
 
+/// What is not certain about a call.
+fn open(edge: &Edge) -> String {
+    match edge.ambiguous {
+        Some(1) => " (whether another is meant is left open)".to_owned(),
+        Some(count) => format!(" (which of {count} definitions is meant is left open)"),
+        None if edge.dynamic => " (by dynamic dispatch)".to_owned(),
+        None => String::new(),
+    }
+}
+
 fn verb(edge: &Edge, incoming: bool) -> &'static str {
     match (&*edge.kind, incoming) {
-        ("calls", true) if edge.ambiguous.is_some() => "may be called by",
-        ("calls", false) if edge.ambiguous.is_some() => "may call",
+        ("calls", true) if edge.ambiguous.is_some() || edge.dynamic => "may be called by",
+        ("calls", false) if edge.ambiguous.is_some() || edge.dynamic => "may call",
         ("calls", true) => "called by",
         ("calls", false) => "calls",
         ("implements", true) => "implemented by",

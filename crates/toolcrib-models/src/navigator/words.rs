@@ -115,8 +115,9 @@ pub(super) fn stem(word: &str) -> String {
         }
     }
     american(&mut stem);
-    // A noun of its own, unlike `editor`; without its end it would be `column` too.
-    if stem == "color" {
+    // Nouns of their own, unlike `editor`; without their ends they would be `column`
+    // and `state` too.
+    if matches!(&*stem, "color" | "statement") {
         return stem;
     }
     for (suffix, least) in [
@@ -589,6 +590,7 @@ mod tests {
             );
         }
         assert_eq!(stem("status"), "status");
+        assert_ne!(stem("statements"), stem("states"));
         assert_eq!(stem("größe"), "größe");
     }
 

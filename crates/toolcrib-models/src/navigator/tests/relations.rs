@@ -86,6 +86,32 @@ fn all_pages_of_callers_are_listed() {
 }
 
 #[test]
+fn callers_that_are_not_certain_are_said_to_be_so() {
+    let (text, _) = run("Who calls `cap`?", |call| match &*call.name {
+        "search_symbols" => {
+            "1 result for \"cap\"; 1-1 shown:\nmethod a::T::cap  src/a.rs:3\n".into()
+        }
+        "symbol_neighbors" => "\
+method a::T::cap  src/a.rs:3
+1 caller; 1 site may reach it by dynamic dispatch
+3 edges; 1-3 shown:
+<- calls function x::sure  src/b.rs:1-5  at src/b.rs:2
+<- calls function x::open  src/b.rs:6-9  at src/b.rs:7  [ambiguous: one of 1]
+<- calls function x::sent  src/b.rs:10-14  at src/b.rs:12  [x2; dynamic: 2 implementations]
+"
+        .into(),
+        _ => String::new(),
+    });
+    for line in [
+        "- called by `x::sure` at src/b.rs:2\n",
+        "- may be called by `x::open` at src/b.rs:7 (whether another is meant is left open)\n",
+        "- may be called by `x::sent` at src/b.rs:12 (by dynamic dispatch)\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
 fn callers_of_a_name_that_nothing_has_are_those_of_no_other() {
     for question in ["Who calls cut_everything?", "What calls `Store.truncat`?"] {
         let (text, _) = run(question, |call| match &*call.name {
