@@ -221,6 +221,9 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, 
         for &doc in &found.nearest {
             let _ = writeln!(text, "  {}", line(doc));
         }
+        for source in &found.unknown_sources {
+            let _ = writeln!(text, "There is no source {}.", harmless_line(source, 80));
+        }
         for unknown in &found.unknown {
             let near = names(&unknown.near).join(", ");
             let near = match near.is_empty() {

@@ -13,6 +13,8 @@ use crate::rank::{Hit, Ranking};
 const MAX_QUERIES: usize = 5;
 /// Near matches named for a name that no tool has.
 const NEAR_NAMES: usize = 3;
+/// Most sources of a query that are looked for where nothing fits.
+const UNKNOWN_SOURCES: usize = 8;
 /// Nearest tools and sources named where nothing fits.
 const NEAREST: usize = 5;
 const NEAREST_SOURCES: usize = 3;
@@ -75,6 +77,9 @@ pub struct Found {
     pub nearest_sources: Vec<Str>,
     /// Names of a `select:` list that no admitted tool has.
     pub unknown: Vec<UnknownName>,
+    /// Sources that were asked for, in lower case, where nothing fits and no admitted tool is
+    /// of one so called.
+    pub unknown_sources: Vec<String>,
     /// Admitted tools that are neither hits nor nearest.
     pub left_out: usize,
 }
@@ -108,6 +113,7 @@ impl ToolIndex {
             if query.select {
                 lists.push(ranking.hits);
             } else if ranking.nothing_fits {
+                self.note_unknown_sources(&query, how, &mut found.unknown_sources);
                 confined |= !query.sources.is_empty() || !query.required.is_empty();
                 missed.push(self.rank_read(&query, NEAREST, how.admit));
             } else {
@@ -164,6 +170,18 @@ impl ToolIndex {
                 name: name.clone(),
                 near: self.near_names(name, NEAR_NAMES, how.admit),
             });
+        }
+    }
+
+    fn note_unknown_sources(&self, query: &Query, how: &Search<'_>, unknown: &mut Vec<String>) {
+        for wanted in query.sources.iter().take(UNKNOWN_SOURCES) {
+            let squashed = crate::names::squash(wanted);
+            let known = self.docs.iter().enumerate().any(|(at, doc)| {
+                (how.admit)(at) && crate::names::squash(&doc.source).contains(&squashed)
+            });
+            if !known && !unknown.contains(wanted) {
+                unknown.push(wanted.clone());
+            }
         }
     }
 

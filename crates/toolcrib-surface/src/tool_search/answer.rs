@@ -164,6 +164,9 @@ fn unknown(inventory: &Inventory, found: &Found, lines: &mut Vec<String>) {
             false => format!("There is no tool `{name}`; near it: {near}."),
         });
     }
+    for source in found.unknown_sources.iter().take(UNKNOWN) {
+        lines.push(format!("There is no source `{}`.", plain(source, 64)));
+    }
     if found.unknown.len() > UNKNOWN {
         let more = found.unknown.len() - UNKNOWN;
         lines.push(format!("Nor are there {more} more of the names."));

@@ -197,6 +197,8 @@ fn s39_words_that_no_tool_has_are_said_to_be_so() {
     ] {
         let answer = desk.ask(query);
         assert!(!answer.text.contains("language"), "{}", answer.text);
+        let no_source = answer.text.contains("There is no source `nowhere`.");
+        assert_eq!(no_source, query.contains("nowhere"), "{}", answer.text);
     }
 }
 
