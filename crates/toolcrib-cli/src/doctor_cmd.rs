@@ -14,9 +14,11 @@ use toolcrib_core::{
     Finish, History, Message, Model, ModelError, ModelErrorKind, ReplyEvent, Request, Schema,
     ToolChoice, ToolName, ToolSpec, TurnPlan,
 };
+use toolcrib_dispatch::Redactor;
 use toolcrib_models::{ModelSpec, Profiles, Reach, Reached, Target};
 
 use crate::args::DoctorArgs;
+use crate::ask::redactor;
 use crate::config::Places;
 use crate::exit::{CliError, Status};
 use crate::model::{build, env, profiles, runtime, table_path};
@@ -32,9 +34,13 @@ const ROOM: u64 = 4096;
 
 /// Runs all checks; the status is failure where something must be done.
 pub(crate) fn run(args: &DoctorArgs) -> Result<Status, CliError> {
-    let mut report = Report::default();
+    let mut report = Report {
+        trouble: false,
+        redactor: Redactor::standard(),
+    };
     report.well(&format!("toolcrib {}", env!("CARGO_PKG_VERSION")));
     let workspace = Workspace::open(&args.place, true)?;
+    report.redactor = redactor(&workspace)?;
     report.well(&format!(
         "configuration read; repository {}",
         workspace.root.display()
@@ -70,14 +76,15 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status, CliError> {
     })
 }
 
-#[derive(Default)]
 struct Report {
     trouble: bool,
+    /// Endpoints repeat what they were sent.
+    redactor: Redactor,
 }
 
 impl Report {
     fn line(&self, word: &str, text: &str) {
-        print(&format!("{word:<5} {text}\n"));
+        print(&format!("{word:<5} {}\n", self.redactor.text(text)));
     }
 
     fn well(&mut self, text: &str) {

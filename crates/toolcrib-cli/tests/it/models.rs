@@ -37,7 +37,8 @@ fn with_key(world: &World, args: &[&str]) -> Ran {
 fn lists(models: &'static str) -> ByteServer {
     ByteServer::serve(move |request: &Received| {
         if request.header("authorization") != Some("Bearer sk-very-secret") {
-            return Answer::json(401, r#"{"error":{"message":"who are you?"}}"#);
+            let repeats = r#"{"error":{"message":"whose is sk-proj-Zx81Qm27Ab93Lk55Vw02Tn46?"}}"#;
+            return Answer::json(401, repeats);
         }
         assert_eq!(request.target, "/v1/models");
         Answer::json(200, models)
@@ -108,7 +109,7 @@ fn p36_doctor_tells_what_to_do_and_shows_no_key() {
     // A key that is refused, a proxy that is none, a clock that is off.
     let ran = world.run(&["doctor"]);
     assert_eq!(ran.code, Some(1));
-    let refused = "answered HTTP 401: who are you?; check the API key and what it may use";
+    let refused = "answered HTTP 401: whose is [redacted]?; check the API key and what it may use";
     assert!(ran.stdout.contains(refused), "{}", ran.stdout);
     let proxied = |value: &str| {
         let mut command = world.command();
