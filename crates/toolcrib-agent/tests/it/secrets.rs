@@ -2,18 +2,26 @@
 
 use std::sync::Arc;
 
-use toolcrib_agent::{Agent, Event, OutcomeKind};
+use toolcrib_agent::{Agent, AgentBuilder, Event, OutcomeKind};
 use toolcrib_core::{Block, Finish, ModelErrorKind, ModelProfile, RawJson, Registry, ToolDialect};
 use toolcrib_dispatch::Redactor;
 use toolcrib_models::{Key, RemoteModel, RemoteOptions, Wire, check_request};
 use toolcrib_session::{DiskSpill, Meta, Row, Session, SessionLog};
-use toolcrib_testkit::scripted::Turn;
+use toolcrib_testkit::scripted::{ScriptedModel, Turn};
 use toolcrib_testkit::tools::FakeTool;
 use toolcrib_testkit::{Answer, ByteServer};
 
 use crate::support::*;
 
 const KEY: &str = "s3cr3t-value-of-a-key";
+
+/// An agent that knows the key, and keeps rows and events.
+fn guarded(model: &Arc<ScriptedModel>, log: &SessionLog, kept: &Kept) -> AgentBuilder {
+    agent(model)
+        .redact(Redactor::standard().with_secret(KEY))
+        .session(log.clone())
+        .sink(Arc::new(kept.clone()))
+}
 
 #[tokio::test]
 async fn l18_p36_a_server_that_echoes_the_key_gets_it_into_nothing() {
@@ -38,12 +46,7 @@ async fn l18_p36_a_server_that_echoes_the_key_gets_it_into_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
     let kept = Kept::default();
-    let agent = agent(&model)
-        .redact(Redactor::standard().with_secret(KEY))
-        .session(log.clone())
-        .sink(Arc::new(kept.clone()))
-        .build()
-        .unwrap();
+    let agent = guarded(&model, &log, &kept).build().unwrap();
     let outcome = agent.run("What is the key?").await;
     assert_eq!(outcome.answer().unwrap(), "It is [redacted].");
     let session = std::fs::read_to_string(log.path()).unwrap();
@@ -81,12 +84,7 @@ async fn l18_p36_what_a_provider_repeats_beside_its_reply_has_no_key_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
     let kept = Kept::default();
-    let agent = agent(&model)
-        .redact(Redactor::standard().with_secret(KEY))
-        .session(log.clone())
-        .sink(Arc::new(kept.clone()))
-        .build()
-        .unwrap();
+    let agent = guarded(&model, &log, &kept).build().unwrap();
     let outcome = agent.run("Where?").await;
     let session = std::fs::read_to_string(log.path()).unwrap();
     let all = kept.all();
@@ -116,13 +114,7 @@ async fn l18_p36_a_key_in_a_question_reaches_neither_model_nor_session_nor_event
     let kept = Kept::default();
     let inbox = toolcrib_agent::Inbox::new();
     inbox.push(format!("And {pasted} or {KEY}?"));
-    let agent = agent(&model)
-        .redact(Redactor::standard().with_secret(KEY))
-        .session(log.clone())
-        .sink(Arc::new(kept.clone()))
-        .inbox(inbox)
-        .build()
-        .unwrap();
+    let agent = guarded(&model, &log, &kept).inbox(inbox).build().unwrap();
     let question = format!("Why is {pasted} refused, and {KEY} not?");
     let outcome = agent.run(&question).await;
     assert!(outcome.answer().is_some());

@@ -377,6 +377,21 @@ async fn p15_s57_resumed_from_any_row_the_history_is_whole_and_no_tool_runs_twic
     }
 }
 
+/// The second request is small, its result says where the rest is, and there it is whole.
+fn assert_cut(server: &ByteServer, log: &SessionLog, whole: &str) {
+    let sent = server.received();
+    let result = last_result(&sent[1]);
+    assert!(result.len() < 34 * 1024, "{}", result.len());
+    assert!(sent[1].body.len() < 256 * 1024, "{}", sent[1].body.len());
+    let handle = toolcrib_core::spill_handle(whole);
+    assert!(
+        result.contains(&*handle),
+        "the marker names where the rest is: {result}"
+    );
+    let kept = DiskSpill::beside(log.path()).get(&handle).unwrap();
+    assert!(kept == whole);
+}
+
 #[tokio::test]
 async fn p24_whatever_a_tool_gives_the_request_stays_small_and_the_rest_can_be_read() {
     let megabytes = 5 * 1024 * 1024;
@@ -400,17 +415,7 @@ async fn p24_whatever_a_tool_gives_the_request_stays_small_and_the_rest_can_be_r
             .tools(registry)
             .session(log.clone());
         assert!(agent.build().unwrap().run("What?").await.answer().is_some());
-        let sent = server.received();
-        let result = last_result(&sent[1]);
-        assert!(result.len() < 34 * 1024, "{}", result.len());
-        assert!(sent[1].body.len() < 256 * 1024, "{}", sent[1].body.len());
-        let handle = toolcrib_core::spill_handle(&whole);
-        assert!(
-            result.contains(&*handle),
-            "the marker names where the rest is"
-        );
-        let kept = DiskSpill::beside(log.path()).get(&handle).unwrap();
-        assert!(kept == whole);
+        assert_cut(&server, &log, &whole);
     }
 }
 
@@ -446,17 +451,7 @@ async fn p24_what_an_mcp_server_gives_is_cut_in_the_same_place() {
         .session(log.clone());
     assert!(agent.build().unwrap().run("What?").await.answer().is_some());
     fleet.shutdown().await;
-    let sent = server.received();
-    let result = last_result(&sent[1]);
-    assert!(result.len() < 34 * 1024, "{}", result.len());
-    assert!(sent[1].body.len() < 256 * 1024, "{}", sent[1].body.len());
-    let handle = toolcrib_core::spill_handle(&whole);
-    assert!(
-        result.contains(&*handle),
-        "the marker names where the rest is: {result}"
-    );
-    let kept = DiskSpill::beside(log.path()).get(&handle).unwrap();
-    assert!(kept == whole);
+    assert_cut(&server, &log, &whole);
 }
 
 #[tokio::test]

@@ -58,6 +58,12 @@ fn what_cannot_be_printed_is_an_error() {
             .output()
             .unwrap())
     };
+    // So that `last` stays the same session.
+    let forget_new = || {
+        let sessions = world.sessions();
+        let new = sessions.iter().filter(|path| !kept.contains(path));
+        new.for_each(|path| std::fs::remove_file(path).unwrap());
+    };
     for args in [
         &["ask", QUESTION][..],
         &["ask", "--format", "json", QUESTION],
@@ -77,26 +83,14 @@ fn what_cannot_be_printed_is_an_error() {
         assert_eq!(world.sessions(), kept, "{args:?}");
         let unwanted = shell(r#""$0" "$@" >/dev/null 2>&1 </dev/null"#, args);
         assert_eq!(unwanted.code, Some(0), "{args:?}");
-        world
-            .sessions()
-            .iter()
-            .filter(|path| !kept.contains(path))
-            .for_each(|path| {
-                std::fs::remove_file(path).unwrap();
-            });
+        forget_new();
         let full = shell(r#""$0" "$@" >/dev/full </dev/null"#, args);
         assert_eq!(full.code, Some(1), "{args:?}: {}", full.stderr);
         assert!(
             full.stderr.contains("cannot write to standard output"),
             "{args:?}"
         );
-        world
-            .sessions()
-            .iter()
-            .filter(|path| !kept.contains(path))
-            .for_each(|path| {
-                std::fs::remove_file(path).unwrap();
-            });
+        forget_new();
     }
 }
 

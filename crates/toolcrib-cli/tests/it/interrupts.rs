@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use toolcrib_testkit::{Answer, ByteServer};
 
 use crate::signals::{interrupt, until};
-use crate::world::{World, json_lines, ran};
+use crate::world::{World, ask_with_tools, json_lines, ran};
 
 fn delta(delta: Value, finish: Option<&str>) -> String {
     json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}).to_string()
@@ -149,14 +149,7 @@ fn p14_a_second_signal_ends_it_at_once_and_leaves_no_process() {
     let mark = format!("32{}", std::process::id());
     let script = grower(&world, &mark);
     world.file("go", "");
-    let child = world.spawn(&[
-        "ask",
-        "--tools",
-        "tools.jsonl",
-        "--model",
-        &script,
-        "Where?",
-    ]);
+    let child = world.spawn(&ask_with_tools(&script, "Where?"));
     let alive = || crate::signals::alive(&mark).len();
     until("the tool's children never came", || alive() >= 3);
     interrupt(child.id(), "INT");
@@ -208,14 +201,7 @@ fn p14_a_replay_that_is_interrupted_leaves_no_process() {
     let world = World::sample();
     let mark = format!("33{}", std::process::id());
     let script = grower(&world, &mark);
-    let ask = [
-        "ask",
-        "--tools",
-        "tools.jsonl",
-        "--model",
-        &script,
-        "Where?",
-    ];
+    let ask = ask_with_tools(&script, "Where?");
     assert_eq!(world.run(&ask).code, Some(0));
     world.file("go", "");
     for signal in ["INT", "TERM"] {
@@ -233,14 +219,7 @@ fn p14_quit_ends_it_at_once_and_leaves_no_process() {
     let mark = format!("34{}", std::process::id());
     let script = grower(&world, &mark);
     world.file("go", "");
-    let ask = [
-        "ask",
-        "--tools",
-        "tools.jsonl",
-        "--model",
-        &script,
-        "Where?",
-    ];
+    let ask = ask_with_tools(&script, "Where?");
     let ran = felled(&world, &mark, "QUIT", &ask);
     assert_eq!(ran.code, Some(131), "{}", ran.stderr);
 }
@@ -349,14 +328,7 @@ fn p14_l12_while_a_person_is_asked() {
     );
     let call = r#"{"calls":[{"name":"wipe","arguments":{}}]}"#;
     let ask = |script: &str| {
-        let args = [
-            "ask",
-            "--tools",
-            "tools.jsonl",
-            "--model",
-            script,
-            "Wipe it.",
-        ];
+        let args = ask_with_tools(script, "Wipe it.");
         Terminal::of(&world, &args)
     };
     let wiped = || world.repo().join("wiped").exists();

@@ -93,14 +93,7 @@ fn p14_l15_an_interrupt_while_tools_run_leaves_no_process_and_a_session_that_goe
             r#"{"calls":[{"name":"quick","arguments":{}},{"name":"tree","arguments":{}},{"name":"quick","arguments":{"n":2}}]}"#,
             r#"{"text":"It is in src/cut.rs:4."}"#,
         ]);
-        let child = world.spawn(&[
-            "ask",
-            "--tools",
-            "tools.jsonl",
-            "--model",
-            &script,
-            "Where?",
-        ]);
+        let child = world.spawn(&crate::world::ask_with_tools(&script, "Where?"));
         until("the tool's children never came", || alive(&mark).len() >= 3);
         interrupt(child.id(), at);
         let ran = ran(child.wait_with_output().unwrap());

@@ -114,6 +114,11 @@ impl World {
     }
 }
 
+/// The arguments that ask `question` of a script, with the tools of `tools.jsonl`.
+pub(crate) fn ask_with_tools<'a>(script: &'a str, question: &'a str) -> [&'a str; 6] {
+    ["ask", "--tools", "tools.jsonl", "--model", script, question]
+}
+
 /// Output as text.
 pub(crate) fn ran(output: Output) -> Ran {
     Ran {

@@ -5,46 +5,39 @@ use crate::support::{has, load, tree};
 #[test]
 fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
     let depth = 2_000;
+    let nest = |open: &str, inner: &str, close: &str| {
+        format!("{}{inner}{}", open.repeat(depth), close.repeat(depth))
+    };
     let parens = format!(
-        "def deep():\n    return {}1{}\n\ndef after():\n    deep()\n",
-        "(".repeat(depth),
-        ")".repeat(depth)
+        "def deep():\n    return {}\n\ndef after():\n    deep()\n",
+        nest("(", "1", ")")
     );
     let calls = format!(
-        "def deep():\n    return {}1{}\n\ndef after():\n    deep()\n",
-        "f(".repeat(depth),
-        ")".repeat(depth)
+        "def deep():\n    return {}\n\ndef after():\n    deep()\n",
+        nest("f(", "1", ")")
     );
     let chain = format!(
         "fn deep() {{ a{}; }}\nfn after() {{ deep() }}\n",
         ".b()".repeat(depth)
     );
     let blocks = format!(
-        "fn deep() {} {}\nfn after() {{ deep() }}\n",
-        "{".repeat(depth),
-        "}".repeat(depth)
+        "fn deep() {}\nfn after() {{ deep() }}\n",
+        nest("{", " ", "}")
     );
     let types = format!(
-        "fn deep(x: {}u8{}) {{}}\nfn after() {{ deep() }}\n",
-        "Vec<".repeat(depth),
-        ">".repeat(depth)
+        "fn deep(x: {}) {{}}\nfn after() {{ deep() }}\n",
+        nest("Vec<", "u8", ">")
     );
-    let modules = format!(
-        "{} {}\nfn after() {{}}\n",
-        "mod m {".repeat(depth),
-        "}".repeat(depth)
-    );
+    let modules = format!("{}\nfn after() {{}}\n", nest("mod m {", " ", "}"));
     let patterns = format!(
-        "fn deep() {{ let {}x{} = y; }}\nfn after() {{ deep() }}\n",
-        "Some(".repeat(depth),
-        ")".repeat(depth)
+        "fn deep() {{ let {} = y; }}\nfn after() {{ deep() }}\n",
+        nest("Some(", "x", ")")
     );
     let after_script = "function after() { deep() }\n";
     let script = |open: &str, inner: &str, close: &str| {
         format!(
-            "function deep() {{ return {}{inner}{}; }}\n{after_script}",
-            open.repeat(depth),
-            close.repeat(depth)
+            "function deep() {{ return {}; }}\n{after_script}",
+            nest(open, inner, close)
         )
     };
     let mut classes = String::new();
@@ -54,23 +47,20 @@ fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
     classes.push_str(&format!("{}pass\ndef after(): pass\n", " ".repeat(200)));
     let go = |inside: &str, left: &str, middle: &str, right: &str| {
         format!(
-            "package p\nfunc deep() {{ {inside}{}{middle}{} }}\nfunc after() {{ deep() }}\n",
-            left.repeat(depth),
-            right.repeat(depth)
+            "package p\nfunc deep() {{ {inside}{} }}\nfunc after() {{ deep() }}\n",
+            nest(left, middle, right)
         )
     };
     let java = |inside: &str, left: &str, middle: &str, right: &str| {
         format!(
-            "class T {{\n void deep() {{ {inside}{}{middle}{} }}\n void after() {{ deep(); }}\n}}\n",
-            left.repeat(depth),
-            right.repeat(depth)
+            "class T {{\n void deep() {{ {inside}{} }}\n void after() {{ deep(); }}\n}}\n",
+            nest(left, middle, right)
         )
     };
     let c = |inside: &str, left: &str, middle: &str, right: &str| {
         format!(
-            "void deep(void) {{ {inside}{}{middle}{} }}\nvoid after(void) {{ deep(); }}\n",
-            left.repeat(depth),
-            right.repeat(depth)
+            "void deep(void) {{ {inside}{} }}\nvoid after(void) {{ deep(); }}\n",
+            nest(left, middle, right)
         )
     };
     let nested = [
@@ -86,11 +76,7 @@ fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
         ("cpp_classes/a.cc", c("", "class A { ", "int x;", "};")),
         (
             "cpp_spaces/a.cc",
-            format!(
-                "{}int x;{}\n",
-                "namespace n {".repeat(depth),
-                "}".repeat(depth)
-            ),
+            format!("{}\n", nest("namespace n {", "int x;", "}")),
         ),
         ("go_calls/a.go", go("", "f(", "1", ")")),
         ("go_chain/a.go", go("a", ".b()", "", "")),
@@ -141,44 +127,33 @@ fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
         ),
         (
             "blocks.ts",
-            &format!(
-                "function deep() {} {}\n{after_script}",
-                "{".repeat(depth),
-                "}".repeat(depth)
-            ),
+            &format!("function deep() {}\n{after_script}", nest("{", " ", "}")),
         ),
         ("arrows.ts", &script("(x) => (", "1", ")")),
         (
             "objects.ts",
             &format!(
-                "export const deep = {}1{};\n{after_script}",
-                "{ a: ".repeat(depth),
-                " }".repeat(depth)
+                "export const deep = {};\n{after_script}",
+                nest("{ a: ", "1", " }")
             ),
         ),
         (
             "types.ts",
             &format!(
-                "function deep(x: {}number{}) {{}}\n{after_script}",
-                "Array<".repeat(depth),
-                ">".repeat(depth)
+                "function deep(x: {}) {{}}\n{after_script}",
+                nest("Array<", "number", ">")
             ),
         ),
         (
             "patterns.ts",
             &format!(
-                "function deep() {{ const {}x{} = y; }}\n{after_script}",
-                "{ a: ".repeat(depth),
-                " }".repeat(depth)
+                "function deep() {{ const {} = y; }}\n{after_script}",
+                nest("{ a: ", "x", " }")
             ),
         ),
         (
             "spaces.ts",
-            &format!(
-                "{} {}\n{after_script}",
-                "namespace n {".repeat(depth),
-                "}".repeat(depth)
-            ),
+            &format!("{}\n{after_script}", nest("namespace n {", " ", "}")),
         ),
         ("markup.tsx", &script("<a>", "", "</a>")),
         ("text.ts", &script("`${", "1", "}`")),

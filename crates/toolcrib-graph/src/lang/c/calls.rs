@@ -131,13 +131,17 @@ impl<'s> Reader<'_, 's> {
         ) {
             return;
         }
+        self.constructs(node, ty.start_byte(), ty);
+        self.count_list(list);
+    }
+
+    /// A call at `node` of the constructor of `ty`, which is said from byte `from` on.
+    fn constructs(&mut self, node: Node<'_>, from: usize, ty: Node<'_>) {
         let term = self.terms.ty(self.b, ty);
         let name = self.plain_name(ty);
         let name = name.split('<').next().unwrap_or_default().to_string();
         let sym = self.b.owned_name(&name);
-        self.b
-            .call_spanning(node, ty.start_byte(), ty.end_byte(), sym, term);
-        self.count_list(list);
+        self.b.call_spanning(node, from, ty.end_byte(), sym, term);
     }
 
     /// Whether what looks like the parameters of a prototype are names that the
@@ -171,12 +175,7 @@ impl<'s> Reader<'_, 's> {
         let Some(ty) = node.child_by_field_name("type") else {
             return;
         };
-        let term = self.terms.ty(self.b, ty);
-        let name = self.plain_name(ty);
-        let name = name.split('<').next().unwrap_or_default().to_string();
-        let sym = self.b.owned_name(&name);
-        self.b
-            .call_spanning(node, node.start_byte(), ty.end_byte(), sym, term);
+        self.constructs(node, node.start_byte(), ty);
         if node.child_by_field_name("declarator").is_none() {
             match node.child_by_field_name("arguments") {
                 Some(_) => self.count_arguments(node),
