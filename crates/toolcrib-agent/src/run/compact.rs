@@ -135,7 +135,13 @@ impl Run {
         self.size.compacted = Some(self.bytes);
         self.phase = match why {
             Compaction::Full => Phase::Ready,
-            Compaction::Overflow { .. } if taken => Phase::Asked,
+            Compaction::Overflow { .. } if taken => {
+                // A summary may have taken what the request was to have.
+                match self.tally.spent(&self.budget, self.elapsed) {
+                    Some(limit) => Phase::Over(End::Stopped(limit)),
+                    None => Phase::Asked,
+                }
+            }
             Compaction::Overflow { error, .. } => Phase::Over(End::Failed(error)),
         };
         Ok(taken)

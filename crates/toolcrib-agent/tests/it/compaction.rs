@@ -160,6 +160,25 @@ async fn l23_a_failed_summary_keeps_the_history() {
 }
 
 #[tokio::test]
+async fn l23_l08_what_a_summary_spends_is_not_spent_once_more_on_the_request() {
+    let model = model([
+        overflow(),
+        Turn::text("They spoke of twelve things."),
+        Turn::text("never"),
+    ]);
+    let budget = Budget {
+        tokens_in: Some(100),
+        ..Budget::default()
+    };
+    let agent = agent(&model).budget(budget).build().unwrap();
+    let run = agent.begin(long_ago(), "Go on.", None);
+    let outcome = agent.drive(run, &Answer::text()).await;
+    assert_eq!(outcome.kind(), OutcomeKind::Stopped);
+    assert!(outcome.reason().unwrap().contains("100 input tokens"));
+    assert_eq!(model.requests().len(), 2);
+}
+
+#[tokio::test]
 async fn l23_the_limit_of_the_input_counts_where_it_is_less_than_the_window() {
     let history = long_ago();
     let bytes: usize = history.messages().map(|m| format!("{m:?}").len()).sum();
