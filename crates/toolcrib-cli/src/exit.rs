@@ -16,6 +16,8 @@ pub(crate) enum Status {
     NothingFound,
     /// Interrupted by the user.
     Interrupted,
+    /// Told to end by the signal of this number, and done with tidying up.
+    Signalled(u8),
 }
 
 impl From<Status> for ExitCode {
@@ -26,6 +28,7 @@ impl From<Status> for ExitCode {
             Status::Budget => 3,
             Status::NothingFound => 4,
             Status::Interrupted => 130,
+            Status::Signalled(signal) => 128 + signal,
         })
     }
 }

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         toolcrib_mcp::end_groups_of(std::io::stdin().lock());
         return ExitCode::SUCCESS;
     }
+    signals::outlive_file_limits();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(help) if !help.use_stderr() => return terminal::printed(help.print()),

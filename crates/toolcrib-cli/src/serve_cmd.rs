@@ -18,7 +18,7 @@ use crate::mcp_cmd;
 use crate::place::{self, Workspace};
 use crate::signals::Signals;
 use crate::snapshot;
-use crate::terminal::say;
+use crate::terminal::{self, say};
 
 /// Largest configuration in bytes; a client's own file may be named for it.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -88,6 +88,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status, CliError> {
 }
 
 async fn lines(gateway: &Arc<Gateway>, signals: &mut Signals) -> Result<Status, CliError> {
+    if terminal::is_closed() {
+        return Err(CliError::failed(
+            "standard output is closed, so no answer could be written",
+        ));
+    }
     if std::io::stdin().is_terminal() {
         say(
             "toolcrib: speaking MCP on this terminal; clients start this themselves (`toolcrib import`), --http serves many",
@@ -98,7 +103,7 @@ async fn lines(gateway: &Arc<Gateway>, signals: &mut Signals) -> Result<Status, 
             served.map_err(CliError::failed)?;
             Ok(Status::Success)
         }
-        () = signals.next() => Ok(Status::Interrupted),
+        ended = signals.ended() => Ok(ended),
     }
 }
 
@@ -137,9 +142,9 @@ async fn http(
             served.map_err(CliError::usage)?;
             Ok(Status::Success)
         }
-        () = signals.next() => {
+        ended = signals.ended() => {
             stop.cancel();
-            Ok(Status::Interrupted)
+            Ok(ended)
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
 use toolcrib_core::CancellationToken;
 
-use crate::exit::CliError;
+use crate::exit::{CliError, Status};
 use crate::{described, model};
 
 /// Cancels a run at the first signal and ends the process at the second, as long as
@@ -50,7 +50,7 @@ fn end(came: Came) -> ! {
     described::end_all();
     std::process::exit(match came {
         Came::Quit => 131,
-        Came::Interrupt | Came::Leave => 130,
+        Came::Interrupt | Came::Leave(_) => 130,
     })
 }
 
@@ -87,7 +87,7 @@ impl Doorman {
                     let busy = now.lock().unwrap_or_else(PoisonError::into_inner);
                     match &*busy {
                         Some(cancel) if came != Came::Quit && !cancel.is_cancelled() => {
-                            left.store(came == Came::Leave, Ordering::SeqCst);
+                            left.store(matches!(came, Came::Leave(_)), Ordering::SeqCst);
                             cancel.cancel();
                         }
                         _ => {
@@ -132,14 +132,30 @@ impl Drop for Busy<'_> {
     }
 }
 
+/// From now on a file that grows past its limit is an error of the write, with a
+/// message, and not the end of the process. What this process starts is not concerned:
+/// the signal is caught, which no other program inherits, and not ignored.
+pub(crate) fn outlive_file_limits() {
+    #[cfg(target_os = "linux")]
+    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let _guard = runtime.enter();
+        // The handler stays when the stream and the runtime are gone.
+        let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+    }
+}
+
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(unix), allow(dead_code))]
 enum Came {
     /// What is under way should end.
     Interrupt,
-    /// The process should end.
-    Leave,
+    /// The process should end: by which signal.
+    Leave(u8),
     /// The process should end at once.
     Quit,
 }
@@ -153,8 +169,15 @@ pub(crate) struct Signals {
 impl Signals {
     /// Returns when one of them comes, but for quit, which ends the process.
     pub(crate) async fn next(&mut self) {
-        if self.came().await == Came::Quit {
-            end(Came::Quit);
+        self.ended().await;
+    }
+
+    /// The same, and the status of a process that the signal ended, as a shell tells it.
+    pub(crate) async fn ended(&mut self) -> Status {
+        match self.came().await {
+            Came::Quit => end(Came::Quit),
+            Came::Interrupt => Status::Interrupted,
+            Came::Leave(signal) => Status::Signalled(signal),
         }
     }
 }
@@ -167,18 +190,14 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let kinds = [
             (Came::Interrupt, SignalKind::interrupt()),
-            (Came::Leave, SignalKind::terminate()),
-            (Came::Leave, SignalKind::hangup()),
+            (Came::Leave(15), SignalKind::terminate()),
+            (Came::Leave(1), SignalKind::hangup()),
             (Came::Quit, SignalKind::quit()),
         ];
         let streams = kinds
             .into_iter()
             .filter_map(|(came, kind)| Some((came, signal(kind).ok()?)))
             .collect();
-        // A file that grows past its limit is an error of the write, with a message,
-        // and not the end of the process.
-        #[cfg(target_os = "linux")]
-        let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
         Signals { streams }
     }
 

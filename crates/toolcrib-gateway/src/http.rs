@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -205,15 +205,20 @@ impl Server {
                 "answers are application/json or text/event-stream",
             );
         }
+        let too_long = || {
+            said(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "the body is longer than 16 MiB",
+            )
+        };
+        // What says so itself is not waited for.
+        if body.size_hint().lower() > LONGEST as u64 {
+            return too_long();
+        }
         let body = tokio::time::timeout(BODY, Limited::new(body, LONGEST).collect()).await;
         let body = match body {
             Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-                return said(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the body is longer than 16 MiB",
-                );
-            }
+            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => return too_long(),
             Ok(Err(_)) => return said(StatusCode::BAD_REQUEST, "the body did not arrive"),
             Err(_) => {
                 return said(

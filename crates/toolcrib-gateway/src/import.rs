@@ -15,6 +15,7 @@ mod json_text;
 mod plan;
 mod secret;
 mod survey;
+mod switched_off;
 mod take_away;
 mod variables;
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use toolcrib_mcp::{ConfigError, ServerConfig, Transport, entries_from_toml};
+use toolcrib_mcp::{ConfigError, ServerConfig, Transport, entries_from_toml, literal};
 
 use crate::gateway::Options;
 use crate::import::carried_variables;
@@ -101,7 +101,7 @@ impl Loaded {
                     }
                 }
             }
-            fill_known(&mut server.transport, &here);
+            server.transport.change_texts(|text| known(text, &here));
             server.variables.clone_from(&variables);
             loaded.servers.push(server);
         }
@@ -146,30 +146,6 @@ impl Loaded {
     }
 }
 
-fn fill_known(transport: &mut Transport, variables: &BTreeMap<String, String>) {
-    let fill = |text: &mut String| *text = known(text, variables);
-    match transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => {
-            fill(command);
-            args.iter_mut().for_each(fill);
-            env.values_mut().for_each(fill);
-            if let Some(cwd) = cwd {
-                *cwd = known(&cwd.to_string_lossy(), variables).into();
-            }
-        }
-        Transport::Http { url, headers } => {
-            fill(url);
-            headers.values_mut().for_each(fill);
-        }
-        _ => {}
-    }
-}
-
 /// The text with variables filled in that are known here and not in the environment;
 /// those are left to the moment of the start, and so are unknown ones.
 fn known(text: &str, variables: &BTreeMap<String, String>) -> String {
@@ -199,12 +175,6 @@ fn known(text: &str, variables: &BTreeMap<String, String>) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// A text that stands for itself where variables are filled in: `${` becomes a
-/// variable that is never set, with `$` in its place.
-fn literal(text: &str) -> String {
-    text.replace("${", "${TOOLCRIB_NEVER_SET:-$}{")
 }
 
 /// A path with the environment's variables filled in as far as they are set.

@@ -27,7 +27,8 @@ impl Gateway {
     /// written in the order in which they are ready.
     ///
     /// # Errors
-    /// When the input fails, or a line is longer than 64 MiB.
+    /// When the input fails, a line is longer than 64 MiB, or an answer cannot be
+    /// written. A client that no longer reads is done, and no error.
     pub async fn serve_lines(
         self: &Arc<Self>,
         input: impl Read + Send + 'static,
@@ -37,14 +38,23 @@ impl Gateway {
         let client = self.connect(main.clone());
         let (sender, mut lines) = mpsc::channel(AHEAD);
         std::thread::spawn(move || read(input, &sender));
-        let (written, done) = oneshot::channel();
+        let (written, mut done) = oneshot::channel();
         std::thread::spawn(move || {
-            write(output, messages);
-            let _ = written.send(());
+            let _ = written.send(write(output, messages));
         });
         let mut tasks = tokio::task::JoinSet::new();
         let mut ended = Ok(());
-        while let Some(line) = lines.recv().await {
+        let mut deaf = None;
+        loop {
+            let line = tokio::select! {
+                line = lines.recv() => line,
+                // Nothing of what is asked from here on could be answered.
+                end = &mut done => {
+                    deaf = Some(end);
+                    break;
+                }
+            };
+            let Some(line) = line else { break };
             while tasks.try_join_next().is_some() {}
             let line = match line {
                 Ok(line) => line,
@@ -87,14 +97,22 @@ impl Gateway {
                 }
             }
         }
-        let ready = async { while tasks.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(LAST_WORDS, ready).await;
+        if deaf.is_none() {
+            let ready = async { while tasks.join_next().await.is_some() {} };
+            let _ = tokio::time::timeout(LAST_WORDS, ready).await;
+        }
         client.leave();
         while tasks.join_next().await.is_some() {}
         main.set_open(false);
         drop((main, client));
-        let _ = tokio::time::timeout(LAST_WORDS, done).await;
-        ended
+        let end = match deaf {
+            Some(end) => Some(end),
+            None => tokio::time::timeout(LAST_WORDS, done).await.ok(),
+        };
+        match end {
+            Some(Ok(Err(error))) => ended.and(unwritten(error)),
+            _ => ended,
+        }
     }
 
     /// What is owed for one message.
@@ -132,24 +150,32 @@ fn read(input: impl Read, lines: &mpsc::Sender<std::io::Result<Vec<u8>>>) {
     }
 }
 
+/// What it means that an answer could not be written: a client that went away is done.
+fn unwritten(error: std::io::Error) -> std::io::Result<()> {
+    match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Ok(()),
+        kind => Err(std::io::Error::new(
+            kind,
+            format!("an answer cannot be written: {error}"),
+        )),
+    }
+}
+
 /// Writes each message on a line; what is ready goes out together.
-fn write(output: impl Write, mut messages: mpsc::UnboundedReceiver<String>) {
+fn write(output: impl Write, mut messages: mpsc::UnboundedReceiver<String>) -> std::io::Result<()> {
     let mut output = std::io::BufWriter::with_capacity(64 * 1024, output);
     while let Some(mut message) = messages.blocking_recv() {
         loop {
             message.push('\n');
-            if output.write_all(message.as_bytes()).is_err() {
-                return;
-            }
+            output.write_all(message.as_bytes())?;
             match messages.try_recv() {
                 Ok(next) => message = next,
                 Err(_) => break,
             }
         }
-        if output.flush().is_err() {
-            return;
-        }
+        output.flush()?;
     }
+    Ok(())
 }
 
 /// An answer in the making.

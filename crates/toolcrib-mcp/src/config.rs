@@ -4,7 +4,8 @@
 //! (`.mcp.json`), where keys of other clients are passed over, and
 //! `[mcp.servers.NAME]` of `toolcrib.toml`, where an unknown key is an error.
 //! `${VAR}` stays as written until a server starts, so a configuration can be
-//! shown, compared and written without a secret in it.
+//! shown, compared and written without a secret in it. Claude Desktop fills nothing
+//! in: what its file says to a shell is left to the shell.
 
 mod expand;
 mod parse;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use toolcrib_core::Str;
 
+pub use expand::literal;
 pub use parse::{entries_from_json, entries_from_toml, servers_from_json, servers_from_toml};
 
 pub(crate) use expand::{Resolved, ResolvedTransport};
@@ -75,6 +77,32 @@ pub enum Transport {
         /// Sent with every request.
         headers: BTreeMap<String, String>,
     },
+}
+
+impl Transport {
+    /// Has each text that may hold a variable changed.
+    pub fn change_texts(&mut self, change: impl Fn(&str) -> String) {
+        let each = |text: &mut String| *text = change(text);
+        match self {
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => {
+                each(command);
+                args.iter_mut().for_each(each);
+                env.values_mut().for_each(each);
+                if let Some(cwd) = cwd {
+                    *cwd = change(&cwd.to_string_lossy()).into();
+                }
+            }
+            Transport::Http { url, headers } => {
+                each(url);
+                headers.values_mut().for_each(each);
+            }
+        }
+    }
 }
 
 /// What an authorization server needs to know of us beforehand.

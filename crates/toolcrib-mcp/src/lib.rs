@@ -50,7 +50,7 @@ mod tools;
 pub use auth::Login;
 pub use config::{
     ConfigError, OAuthConfig, ServerConfig, Transport, entries_from_json, entries_from_toml,
-    servers_from_json, servers_from_toml,
+    literal, servers_from_json, servers_from_toml,
 };
 pub use context::{RequestContext, Reverse};
 pub use error::{McpError, RpcError};

@@ -91,4 +91,4 @@ const SERVE_HELP: &str = "\
 Servers come from the user's config.toml and from the repository's toolcrib.toml once it is trusted
 (`toolcrib trust`); `toolcrib import` writes both. A server starts when it is first needed.
 
-Exit status: 0 the client is done, 1 failed, 2 wrong usage, 130 interrupted.";
+Exit status: 0 the client is done, 1 failed, 2 wrong usage, 130 interrupted, 143 told to end.";

@@ -316,6 +316,41 @@ fn a_full_disk_ends_the_run_and_leaves_whole_rows() {
     assert_eq!(world.run(&["ask", "--no-session", QUESTION]).code, Some(0));
 }
 
+/// Whatever the command, a limit on files is an error with a message or costs only what
+/// would have been kept for the next time.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_files_ends_no_command_by_a_signal() {
+    let world = World::sample();
+    let servers = crate::gateway::kit::configure(
+        &world,
+        &[(
+            "f",
+            crate::gateway::kit::entry(&toolcrib_testkit::fake_mcp::FakeMcp::new()),
+        )],
+    );
+    let servers = servers.to_string_lossy().into_owned();
+    for args in [
+        &["mcp", "--config", &servers, "tools"][..],
+        &["mcp", "--config", &servers, "check"],
+        &["graph", "stats"],
+        &["tools"],
+        &["trust"],
+        &["doctor"],
+    ] {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -f 0; exec \"$0\" \"$@\""]);
+        command.arg(env!("CARGO_BIN_EXE_toolcrib")).args(args);
+        world.dress(&mut command);
+        let ran = ran(command.output().unwrap());
+        assert!(ran.code.is_some(), "{args:?}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
+        if args[0] == "mcp" {
+            assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+        }
+    }
+}
+
 #[test]
 fn names_that_no_language_would_write_are_still_cited() {
     let world = World::empty();

@@ -1,12 +1,14 @@
 //! Writing an import, and putting everything back.
 //!
 //! A file is replaced whole, by a rename within its own directory, through a link to
-//! what the link leads to. Before anything is changed, every file's old bytes and a
-//! record of the batch are safe below the state directory, readable by the user
-//! alone: a backup of a file with secrets holds them too, and is removed when it is
-//! put back. A crash at any point leaves each file old or new, and the record.
+//! what the link leads to. Before anything is changed, every file's new bytes lie
+//! beside it, and the old ones and a record of the batch are safe below the state
+//! directory, readable by the user alone: a backup of a file with secrets holds them
+//! too, and is removed when it is put back. So a full disk is met before the first
+//! rename, and nothing of the attempt is left. A crash at any point leaves each file
+//! old or new, and the record.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +103,12 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
     for write in &writes {
         targets.push(Target::of(write)?);
     }
-    let dir = next_dir(state)?;
+    let mut attempt = Attempt::default();
+    for (at, (write, target)) in writes.iter().zip(&targets).enumerate() {
+        let staged = attempt.stage(at, target, write);
+        staged.map_err(|error| ImportError::file("write", &write.path, error))?;
+    }
+    let dir = attempt.next_dir(state)?;
     let mut record = Record::default();
     for (at, (write, target)) in writes.iter().zip(&targets).enumerate() {
         let backup = write
@@ -135,14 +142,101 @@ pub fn apply(plan: &Plan, clients: bool, state: &Path) -> Result<Applied, Import
         written: Vec::new(),
         backups: dir.clone(),
     };
-    for (write, target) in writes.iter().zip(&targets) {
-        if let Err(error) = target.replace(&write.after) {
-            put_back(&dir, &record)?;
+    for (at, (write, target)) in writes.iter().zip(&targets).enumerate() {
+        if let Err(error) = fs::rename(staged(&target.path, at), &target.path) {
+            if let Err(worse) = put_back(&dir, &record) {
+                // The backups are all there is of what could not be put back.
+                attempt.succeeded();
+                return Err(worse);
+            }
             return Err(ImportError::file("write", &write.path, error));
         }
         applied.written.push(write.path.clone());
     }
+    attempt.succeeded();
     Ok(applied)
+}
+
+/// What an import has made so far, which goes again unless it succeeds.
+#[derive(Default)]
+struct Attempt {
+    /// New files that wait beside those that they will replace.
+    files: Vec<PathBuf>,
+    /// The directory of the backups.
+    batch: Option<PathBuf>,
+    /// Directories that were not there, the outermost first.
+    dirs: Vec<PathBuf>,
+}
+
+impl Attempt {
+    fn succeeded(&mut self) {
+        self.batch = None;
+        self.dirs.clear();
+    }
+
+    fn make_dirs(&mut self, dir: &Path) -> std::io::Result<()> {
+        let missing = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.exists();
+        let mut made: Vec<PathBuf> = dir
+            .ancestors()
+            .take_while(missing)
+            .map(Path::to_owned)
+            .collect();
+        made.reverse();
+        self.dirs.extend(made);
+        fs::create_dir_all(dir)
+    }
+
+    /// Writes the new bytes of one file beside its place.
+    fn stage(&mut self, at: usize, target: &Target, write: &Write) -> std::io::Result<()> {
+        if write.before.is_none() {
+            self.make_dirs(target.path.parent().unwrap_or(Path::new(".")))?;
+        }
+        let next = staged(&target.path, at);
+        self.files.push(next.clone());
+        like(&target.path, &next, &write.after)
+    }
+
+    fn next_dir(&mut self, state: &Path) -> Result<PathBuf, ImportError> {
+        let last = dirs(state)?.pop();
+        let last = last.and_then(|dir| dir.file_name()?.to_str()?.parse::<u32>().ok());
+        let root = state.join("import");
+        let made = self.make_dirs(&root);
+        made.map_err(|error| ImportError::file("make", &root, error))?;
+        let mut number = last.unwrap_or(0) + 1;
+        loop {
+            let dir = root.join(number.to_string());
+            match fs::create_dir(&dir) {
+                // Another import is writing its backups there, or was cut off.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+                made => {
+                    made.and_then(|()| for_user_alone(&dir))
+                        .map_err(|error| ImportError::file("make", &dir, error))?;
+                    self.batch = Some(dir.clone());
+                    return Ok(dir);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        for file in &self.files {
+            let _ = fs::remove_file(file);
+        }
+        if let Some(batch) = &self.batch {
+            let _ = fs::remove_dir_all(batch);
+        }
+        // Another's files keep their directory: only an empty one goes.
+        for dir in self.dirs.iter().rev() {
+            let _ = fs::remove_dir(dir);
+        }
+    }
+}
+
+/// Where the new bytes of a file wait; two links may lead to one file.
+fn staged(path: &Path, at: usize) -> PathBuf {
+    beside(path, &format!("new{at}"))
 }
 
 /// Undoes the newest import on record below `state` of which anything can be undone.
@@ -355,20 +449,7 @@ impl Target {
                 "it is read-only",
             )));
         }
-        let dir = path.parent().unwrap_or(Path::new("."));
-        if now.is_none() {
-            fs::create_dir_all(dir).map_err(wrong)?;
-        }
-        // Whether a file can be made there is only known by making one.
-        let probe = beside(&path, "probe");
-        File::create(&probe)
-            .and_then(|_| fs::remove_file(&probe))
-            .map_err(wrong)?;
         Ok(Target { path })
-    }
-
-    fn replace(&self, text: &str) -> std::io::Result<()> {
-        replace(&self.path, text)
     }
 }
 
@@ -381,16 +462,19 @@ fn beside(path: &Path, what: &str) -> PathBuf {
 /// Replaces a file whole, keeping its permissions. A new one is the user's alone.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let next = beside(path, "new");
-    let written = (|| {
-        private(&next, text.as_bytes())?;
-        if let Ok(meta) = fs::metadata(path) {
-            fs::set_permissions(&next, meta.permissions())?;
-        }
-        fs::rename(&next, path)
-    })();
+    let written = like(path, &next, text).and_then(|()| fs::rename(&next, path));
     written.inspect_err(|_| {
         let _ = fs::remove_file(&next);
     })
+}
+
+/// Writes a file with the permissions of another, or for the user alone.
+fn like(path: &Path, next: &Path, text: &str) -> std::io::Result<()> {
+    private(next, text.as_bytes())?;
+    match fs::metadata(path) {
+        Ok(meta) => fs::set_permissions(next, meta.permissions()),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Writes a file that only the user may read, down to the disk.
@@ -420,26 +504,6 @@ fn dirs(state: &Path) -> Result<Vec<PathBuf>, ImportError> {
     let mut all: Vec<(u32, PathBuf)> = numbered.collect();
     all.sort();
     Ok(all.into_iter().map(|(_, path)| path).collect())
-}
-
-fn next_dir(state: &Path) -> Result<PathBuf, ImportError> {
-    let last = dirs(state)?.pop();
-    let last = last.and_then(|dir| dir.file_name()?.to_str()?.parse::<u32>().ok());
-    let root = state.join("import");
-    fs::create_dir_all(&root).map_err(|error| ImportError::file("make", &root, error))?;
-    let mut number = last.unwrap_or(0) + 1;
-    loop {
-        let dir = root.join(number.to_string());
-        match fs::create_dir(&dir) {
-            // Another import is writing its backups there, or was cut off.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-            made => {
-                made.and_then(|()| for_user_alone(&dir))
-                    .map_err(|error| ImportError::file("make", &dir, error))?;
-                return Ok(dir);
-            }
-        }
-    }
 }
 
 fn for_user_alone(dir: &Path) -> std::io::Result<()> {

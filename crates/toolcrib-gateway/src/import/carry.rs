@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::client::Client;
 use super::entry::Entry;
-use super::secret::{by_flag, by_name, by_value, glued, inside, opaque};
+use super::secret::{by_flag, by_name, by_value, by_word, glued, inside, opaque};
 use crate::settings::{ServerSettings, is_name};
 
 /// A variable that the gateway's entry in the client's file must set.
@@ -217,7 +217,7 @@ impl Mover<'_> {
                     self.text(&made(self.server, &format!("arg_{}", at + 1)), &arg, secret)
                 }
             };
-            if arg.starts_with('-') && !arg.contains('=') {
+            if (arg.starts_with('-') && !arg.contains('=')) || by_word(&arg) {
                 flag = Some(arg);
             }
         }

@@ -275,18 +275,19 @@ impl Client {
                 all.extend(both(Project, &project.join(".opencode")));
                 all
             }
-            Client::VsCode => vec![
-                json(
-                    User,
-                    places.app_data().join("Code").join("User").join("mcp.json"),
-                    &["servers"],
-                ),
-                json(
-                    Project,
-                    project.join(".vscode").join("mcp.json"),
-                    &["servers"],
-                ),
-            ],
+            Client::VsCode => {
+                let user = places.app_data().join("Code").join("User");
+                let mut all = Vec::new();
+                for (scope, dir) in [(User, user), (Project, project.join(".vscode"))] {
+                    all.push(json(scope, dir.join("mcp.json"), &["servers"]));
+                    // Where they were before they had a file of their own; a key of
+                    // its settings may stand for its parts.
+                    let settings = dir.join("settings.json");
+                    all.push(json(scope, settings.clone(), &["mcp", "servers"]));
+                    all.push(json(scope, settings, &["mcp.servers"]));
+                }
+                all
+            }
             Client::Windsurf => vec![json(
                 User,
                 home.join(".codeium")

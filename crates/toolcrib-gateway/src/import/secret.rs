@@ -98,6 +98,14 @@ pub(crate) fn by_flag(flag: &str) -> bool {
     by_name(flag) || (flag.starts_with('-') && FLAGS.contains(&bare.as_str()))
 }
 
+/// Whether a bare word announces a secret as a flag would: `login token SECRET`.
+pub(crate) fn by_word(word: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "api-key", "api_key", "apikey", "key", "passwd", "password", "pwd", "secret", "token",
+    ];
+    WORDS.contains(&word.to_ascii_lowercase().as_str())
+}
+
 /// Whether a single dash has more than a letter behind it: `-pSECRET` is written like
 /// `-quiet`, so only words that are known are let through.
 pub(crate) fn glued(arg: &str) -> bool {
@@ -170,7 +178,9 @@ fn address(rest: &str) -> bool {
             && number.len() <= 4
             && number.bytes().all(|b| b.is_ascii_digit() || b == b'.')
     };
-    host.contains('@') || parts.any(|part| !WORDS.contains(&part) && !version(part))
+    host.contains('@')
+        || host.split(['.', ':']).any(random)
+        || parts.any(|part| !WORDS.contains(&part) && !version(part))
 }
 
 /// What stands behind each `://`, up to the next blank, quote or comma, where the
@@ -212,7 +222,30 @@ pub(crate) fn inside(text: &str) -> bool {
         let behind = text[at + 1..].trim_start();
         !behind.is_empty() && !behind.starts_with("//") && by_name(&before[start..])
     });
-    named || pair(text) || text.contains("Bearer ") || text.split_whitespace().any(by_value)
+    named
+        || pair(text)
+        || text.contains("Bearer ")
+        || text
+            .split_whitespace()
+            .any(|word| by_value(word) || signed(word))
+}
+
+/// `user:password@host` without a scheme, as some database drivers have it, and not
+/// the version of a package or an image.
+fn signed(word: &str) -> bool {
+    let Some((before, host)) = word.rsplit_once('@') else {
+        return false;
+    };
+    let Some((user, password)) = before.split_once(':') else {
+        return false;
+    };
+    let registry = ["npm", "jsr", "github"].contains(&user) || host.starts_with("sha256:");
+    !user.is_empty()
+        && !user.contains('/')
+        && !password.is_empty()
+        && !password.starts_with('/')
+        && !host.is_empty()
+        && !registry
 }
 
 /// `user:password`, and not a port, a path or a version.
@@ -324,6 +357,8 @@ mod tests {
             "https://host/mcp?hunter",
             "see https://host/mcp and http://other/s/key/mcp",
             "https://github.com/a/abc123key",
+            "https://k7f3m9x2q8w4z6n1p5t0.host/mcp",
+            "root:hunter@tcp(db:3306)/x",
         ] {
             assert!(inside(text), "{text}");
         }
@@ -332,6 +367,9 @@ mod tests {
             "https://host:8080/v1.2/api/mcp",
             "git+https://github.com/oraios/serena.git",
             "postgres://localhost/db",
+            "npm:some-server@1.2.3",
+            "some/image:5@sha256:0a",
+            "git@host:owner/repo",
         ] {
             assert!(!inside(text), "{text}");
         }

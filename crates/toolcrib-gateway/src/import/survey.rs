@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::client::{Client, Format, Places, Scope, Source};
 use super::entry::{Entry, Read, read_named};
 use super::json_text::{self, Node};
+use super::switched_off::{Off, SwitchedOff};
 
 /// Largest configuration that is read. Claude Code keeps histories in its own.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -65,6 +66,7 @@ pub struct Survey {
     /// What was left alone.
     pub problems: Vec<Problem>,
     pub(crate) files: Vec<ReadFile>,
+    off: SwitchedOff,
 }
 
 impl Survey {
@@ -82,6 +84,9 @@ impl Survey {
 /// Reads the files of these clients. Absent files are passed over.
 pub fn survey(places: &Places, clients: &[Client]) -> Survey {
     let mut survey = Survey::default();
+    if clients.contains(&Client::ClaudeCode) {
+        survey.off = SwitchedOff::read(places, &mut survey.problems);
+    }
     let mut sources: Vec<Source> = clients
         .iter()
         .flat_map(|client| client.sources(places))
@@ -137,29 +142,38 @@ impl Survey {
         let mut names: Vec<&String> = servers.keys().collect();
         names.sort();
         for name in names {
-            match read_named(source.client, name, &servers[name]) {
-                Read::Gateway => gateway = Some(name.clone()),
-                Read::Server(entry) => self.found.push(Found {
-                    name: name.clone(),
-                    client: source.client,
-                    scope: source.scope,
-                    file: source.path.clone(),
-                    entry: *entry,
-                    at,
-                }),
-                Read::Problem(key, why) => {
-                    let mut keys = source.keys.clone();
-                    keys.push(name.clone());
-                    if !key.is_empty() {
-                        keys.push(key);
-                    }
-                    self.problems.push(Problem {
-                        file: source.path.clone(),
-                        key: keys.join("."),
-                        why,
-                    });
+            let (key, why) = match read_named(source.client, name, &servers[name]) {
+                Read::Gateway => {
+                    gateway = Some(name.clone());
+                    continue;
                 }
+                Read::Problem(key, why) => (key, why),
+                Read::Server(mut entry) => match self.off.of(&source, name) {
+                    Off::HereAlone(why) => (String::new(), why),
+                    off => {
+                        entry.server.disabled |= matches!(off, Off::Here);
+                        self.found.push(Found {
+                            name: name.clone(),
+                            client: source.client,
+                            scope: source.scope,
+                            file: source.path.clone(),
+                            entry: *entry,
+                            at,
+                        });
+                        continue;
+                    }
+                },
+            };
+            let mut keys = source.keys.clone();
+            keys.push(name.clone());
+            if !key.is_empty() {
+                keys.push(key);
             }
+            self.problems.push(Problem {
+                file: source.path.clone(),
+                key: keys.join("."),
+                why,
+            });
         }
         self.files.push(ReadFile {
             source,

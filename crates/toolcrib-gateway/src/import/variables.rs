@@ -30,47 +30,70 @@ pub(super) fn carried_in(text: &str, path: &Path) -> BTreeMap<String, String> {
         .is_some_and(|extension| extension == "toml")
     {
         if let Ok(document) = text.parse::<toml_edit::DocumentMut>() {
-            collect("", &toml_value(document.as_item()), 0, &mut all);
+            let mut reader = Reader {
+                fills_in: false,
+                all: &mut all,
+            };
+            reader.collect("", &toml_value(document.as_item()), 0);
         }
     } else if let Ok(root) = json_text::parse(text) {
-        collect_node("", &root, 0, &mut all);
+        let mut reader = Reader {
+            fills_in: fills_in(path, &root),
+            all: &mut all,
+        };
+        reader.collect_node("", &root, 0);
     }
     all
 }
 
-/// Claude Code's file is large: only what may be an entry is made a value.
-fn collect_node(name: &str, node: &Node, depth: usize, all: &mut BTreeMap<String, String>) {
-    let Kind::Object(members) = &node.kind else {
-        return;
-    };
-    if node.member("command").is_some() {
-        collect(name, &node.value(), depth, all);
-    } else if depth < 4 {
-        for member in members {
-            collect_node(&member.key, &member.value, depth + 1, all);
-        }
-    }
+/// Whether the client of that file fills anything in. Claude Desktop and Zed, like
+/// Codex, hand their texts on as they stand: a `${` in them is a shell's.
+fn fills_in(path: &Path, root: &Node) -> bool {
+    let desktop = path.file_name() == Some("claude_desktop_config.json".as_ref());
+    !desktop && root.member("context_servers").is_none()
 }
 
-fn collect(name: &str, value: &Value, depth: usize, all: &mut BTreeMap<String, String>) {
-    let Some(map) = value.as_object() else {
-        return;
-    };
-    if map.contains_key("command") {
-        if is_gateway_entry(name, value) {
-            let env = map.get("env").or_else(|| map.get("environment"));
-            for (name, value) in env.and_then(Value::as_object).into_iter().flatten() {
-                if let Some(text) = value.as_str()
-                    && text.strip_prefix('$') != Some(name.as_str())
-                    && !is_template(text)
-                {
-                    all.entry(name.clone()).or_insert_with(|| text.to_owned());
-                }
+struct Reader<'a> {
+    fills_in: bool,
+    all: &'a mut BTreeMap<String, String>,
+}
+
+impl Reader<'_> {
+    /// Claude Code's file is large: only what may be an entry is made a value.
+    fn collect_node(&mut self, name: &str, node: &Node, depth: usize) {
+        let Kind::Object(members) = &node.kind else {
+            return;
+        };
+        if node.member("command").is_some() {
+            self.collect(name, &node.value(), depth);
+        } else if depth < 4 {
+            for member in members {
+                self.collect_node(&member.key, &member.value, depth + 1);
             }
         }
-    } else if depth < 4 {
-        for (name, inner) in map {
-            collect(name, inner, depth + 1, all);
+    }
+
+    fn collect(&mut self, name: &str, value: &Value, depth: usize) {
+        let Some(map) = value.as_object() else {
+            return;
+        };
+        if map.contains_key("command") {
+            if is_gateway_entry(name, value) {
+                let env = map.get("env").or_else(|| map.get("environment"));
+                for (name, value) in env.and_then(Value::as_object).into_iter().flatten() {
+                    if let Some(text) = value.as_str()
+                        && text.strip_prefix('$') != Some(name.as_str())
+                        && !(self.fills_in && is_template(text))
+                    {
+                        let kept = self.all.entry(name.clone());
+                        kept.or_insert_with(|| text.to_owned());
+                    }
+                }
+            }
+        } else if depth < 4 {
+            for (name, inner) in map {
+                self.collect(name, inner, depth + 1);
+            }
         }
     }
 }

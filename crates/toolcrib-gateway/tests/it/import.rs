@@ -189,7 +189,8 @@ fn values_are_carried_whatever_their_names_and_forms() {
             "--connection-string", "Server=db;Password=leak-k;", "--pat", "leak-l",
             "--header", "Authorization:Bearer leak-m", "--key=leak-n", "redis://:leak-o@h:6379",
             "{\"k\":\"leak-p\"}", "API_KEY=leak-q npx y", "--header", "X-Api-Key: leak-r",
-            "--config", "leak-s", "bob:leak-t", "--ado=Server=d;Pwd=leak-u"]},
+            "--config", "leak-s", "bob:leak-t", "root:leak-A@tcp(db:3306)/x", "token", "leak-B",
+            "https://leak0f3m9x2q8w4z6n1p5t0.host/mcp", "--ado=Server=d;Pwd=leak-u"]},
         "command": {"command": "API_TOKEN=leak-v npx"},
         "url": {"url": "https://user:leak-w@h.example/mcp"},
         "glued": {"command": "x -pleak-0", "args": ["-pleak-1", "--secret", "-leak-2", "-c",
@@ -240,6 +241,138 @@ fn a_gateway_started_elsewhere_finds_the_secrets_where_they_are() {
         found.is_empty(),
         "templates are the client's to fill in: {found:?}"
     );
+}
+
+/// A `${` that the client hands on as it stands is not looked up by anybody but the
+/// program that gets it, whether its text was carried or copied.
+#[test]
+fn what_a_shell_fills_in_stays_the_shells() {
+    let world = World::empty();
+    let script = "N=1; exec run ${N} ${HOME}";
+    let sh = |name: &str| {
+        let args = ["-c", script, name, "${N}"];
+        serde_json::json!({name: {"command": "sh", "args": args}})
+    };
+    for (path, key, name) in [
+        (
+            ".config/Claude/claude_desktop_config.json",
+            "mcpServers",
+            "desktop",
+        ),
+        (".config/zed/settings.json", "context_servers", "zed"),
+    ] {
+        let text = serde_json::json!({ key: sh(name) }).to_string();
+        world.write(&format!("home/{path}"), &text);
+    }
+    let args = serde_json::json!(["-c", script, "codex", "${N}"]);
+    world.write(
+        "home/.codex/config.toml",
+        &format!("[mcp_servers.codex]\ncommand = \"sh\"\nargs = {args}\n"),
+    );
+    apply(&world.plan(), true, &world.state()).unwrap();
+    let path = "home/.config/toolcrib/config.toml";
+    let text = world.read(path);
+    let loaded = Loaded::from_toml(&text, &world.path(path), &world.path("project")).unwrap();
+    assert_eq!(loaded.servers.len(), 3);
+    for server in &loaded.servers {
+        let toolcrib_mcp::Transport::Stdio { args, .. } = &server.transport else {
+            panic!("stdio");
+        };
+        let name = args[1].trim_start_matches("${").trim_end_matches('}');
+        assert_eq!(server.variables[name], script, "{}", server.name);
+        assert!(!args[3].contains("${N}"), "{args:?}");
+    }
+    assert_eq!(text.matches("\"$${N}\"").count(), 3, "{text}");
+}
+
+/// VS Code takes `"mcp.servers"` of its settings for what `"mcp"` holds under `"servers"`.
+#[test]
+fn servers_in_the_settings_of_an_editor_come_and_go_back_in_either_form() {
+    for settings in [
+        r#"{"a": 1, "mcp": {"servers": {"x": {"command": "x"}}, "inputs": []}}"#,
+        r#"{"a": 1, "mcp.servers": {"x": {"command": "x"}}}"#,
+    ] {
+        let world = World::empty();
+        let path = "project/.vscode/settings.json";
+        world.write(path, settings);
+        apply(&world.plan(), true, &world.state()).unwrap();
+        let now = world.read(path);
+        assert!(now.contains("\"serve\"") && !now.contains("\"x\""), "{now}");
+        assert!(world.read("project/toolcrib.toml").contains("servers.x"));
+        // Written anew meanwhile, as editors do.
+        world.write(path, &now.replace("\"a\": 1", "\"a\": 2"));
+        undo(&world.state()).unwrap();
+        let want = settings.replace("\"a\": 1", "\"a\": 2");
+        assert_eq!(world.read(path), want);
+    }
+}
+
+/// What `/mcp` has switched off for this project, and what the settings reject.
+#[test]
+fn what_claude_code_has_switched_off_is_not_switched_on() {
+    let world = World::empty();
+    let here = world.path("project").to_string_lossy().into_owned();
+    let noted = serde_json::json!({
+        "mcpServers": {"on": {"command": "on"}, "off": {"command": "off"}},
+        "projects": {
+            here: {
+                "mcpServers": {"mine": {"command": "mine"}, "idle": {"command": "idle"}},
+                "disabledMcpServers": ["off", "idle", "shared-off"],
+                "disabledMcpjsonServers": ["refused"],
+                "enabledMcpjsonServers": ["shared", "refused"],
+            },
+            "/elsewhere": {"disabledMcpServers": ["on"], "disabledMcpjsonServers": ["shared"]},
+        },
+    });
+    world.write("home/.claude.json", &noted.to_string());
+    world.write(
+        "project/.claude/settings.local.json",
+        r#"{"disabledMcpjsonServers": ["refused-too"]}"#,
+    );
+    world.write("home/.claude/settings.json", "{");
+    let shared: serde_json::Map<_, _> = ["shared", "shared-off", "refused", "refused-too"]
+        .map(|name| (name.to_owned(), serde_json::json!({"command": name})))
+        .into_iter()
+        .collect();
+    let shared = serde_json::json!({ "mcpServers": shared }).to_string();
+    world.write("project/.mcp.json", &shared);
+    let plan = world.plan();
+    let planned: Vec<_> = plan
+        .servers
+        .iter()
+        .map(|server| (server.name.as_str(), server.settings.disabled))
+        .collect();
+    assert_eq!(
+        planned,
+        [
+            ("idle", true),
+            ("mine", false),
+            ("on", false),
+            ("shared", false)
+        ]
+    );
+    let problems: Vec<String> = world
+        .survey()
+        .problems
+        .iter()
+        .map(|problem| world.hidden(&problem.to_string()))
+        .collect();
+    insta::assert_snapshot!(problems.join("\n"), @r"
+    DIR/home/.claude/settings.json: line 1, column 2: a key in double quotes or `}` was expected
+    DIR/home/.claude.json: `mcpServers.off`: it is switched off in this project alone (`disabledMcpServers`)
+    DIR/project/.mcp.json: `mcpServers.refused`: it is rejected by `disabledMcpjsonServers` of DIR/home/.claude.json
+    DIR/project/.mcp.json: `mcpServers.refused-too`: it is rejected by `disabledMcpjsonServers` of DIR/project/.claude/settings.local.json
+    DIR/project/.mcp.json: `mcpServers.shared-off`: it is switched off in this project alone (`disabledMcpServers`)
+    ");
+    // They stay where they are, and so does the note that they are off.
+    apply(&plan, true, &world.state()).unwrap();
+    let noted: serde_json::Value = serde_json::from_str(&world.read("home/.claude.json")).unwrap();
+    assert_eq!(noted["mcpServers"]["off"]["command"], "off");
+    let shared: serde_json::Value = serde_json::from_str(&world.read("project/.mcp.json")).unwrap();
+    for name in ["shared-off", "refused", "refused-too"] {
+        assert_eq!(shared["mcpServers"][name]["command"], name);
+    }
+    assert!(shared["mcpServers"].get("shared").is_none());
 }
 
 #[test]
@@ -505,6 +638,37 @@ fn a_read_only_file_stops_the_import_before_anything_is_written() {
         undo(&world.state()),
         Err(ImportError::NothingToUndo)
     ));
+}
+
+/// Files and directories alike.
+fn tree(dir: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(tree(&path));
+        }
+        all.push(path);
+    }
+    all.sort();
+    all
+}
+
+/// A directory has the name that the new bytes of the last file would wait under.
+#[test]
+fn an_import_that_cannot_be_finished_leaves_nothing_behind() {
+    let world = World::full();
+    let plan = world.plan();
+    let last = plan.writes.len() - 1;
+    let path = &plan.writes[last].path;
+    let name = path.file_name().unwrap().to_string_lossy();
+    let next = format!(".{name}.toolcrib-new{last}-{}", std::process::id());
+    fs::create_dir(path.with_file_name(next)).unwrap();
+    let (files, before) = (world.files(), tree(world.dir.path()));
+    let error = apply(&plan, true, &world.state()).unwrap_err();
+    assert!(error.to_string().contains(&*name), "{error}");
+    assert_eq!(before, tree(world.dir.path()));
+    assert_eq!(files, world.files());
 }
 
 #[test]

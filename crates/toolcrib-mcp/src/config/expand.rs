@@ -124,6 +124,12 @@ impl ServerConfig {
     }
 }
 
+/// A text that stands for itself where variables are filled in: `${` becomes a
+/// variable that is never set, with `$` in its place.
+pub fn literal(text: &str) -> String {
+    text.replace("${", "${TOOLCRIB_NEVER_SET:-$}{")
+}
+
 /// Variables that say where a person's files are and which language they speak. An
 /// error without a path in it would help nobody.
 fn is_ordinary(name: &str) -> bool {

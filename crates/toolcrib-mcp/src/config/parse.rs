@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{ConfigError, ServerConfig, Transport};
+use super::{ConfigError, ServerConfig, Transport, literal};
 use crate::raw;
 
 const KEYS: [&str; 16] = [
@@ -27,6 +27,9 @@ const KEYS: [&str; 16] = [
     "type",
     "url",
 ];
+
+/// The file of a client that fills nothing in.
+const CLAUDE_DESKTOP: &str = "claude_desktop_config.json";
 
 /// Reads the servers of a JSON file with an `mcpServers` object, in the order of
 /// their names. A file without that key is taken for the object itself only when
@@ -80,7 +83,13 @@ pub fn entries_from_json(
             return Err(fail(&key, "stands twice; rename one of them".to_owned()));
         }
     }
-    read(servers, "mcpServers", file, false)
+    let mut servers = read(servers, "mcpServers", file, false)?;
+    if file.file_name() == Some(CLAUDE_DESKTOP.as_ref()) {
+        for server in &mut servers {
+            server.transport.change_texts(literal);
+        }
+    }
+    Ok(servers)
 }
 
 /// Reads the servers of `[mcp.servers.NAME]` in TOML text, in the order of their

@@ -79,13 +79,12 @@ pub(crate) fn runs(pid: i32) -> bool {
 
 /// Waits until something holds.
 pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
-    for _ in 0..1000 {
-        if holds() {
-            return;
-        }
+    // Far longer than anything takes on a machine under load.
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(std::time::Instant::now() < deadline, "never: {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("never: {what}");
 }
 
 /// Names the file of process ids for a process that holds a server.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolcrib_testkit::fake_mcp::FakeMcp;
+use toolcrib_testkit::{Answer, ByteServer};
 
 use super::kit::{Gate, entry, text, tool};
 use crate::world::World;
@@ -346,6 +347,7 @@ fn list_of(fake: &FakeMcp) -> Value {
 #[test]
 fn m09_no_schema_however_odd_stands_in_the_way_of_a_call_that_it_allows() {
     let world = World::empty();
+    let elsewhere = ByteServer::serve(|_| Answer::json(200, "{}")).unwrap();
     let draft_7 = "http://json-schema.org/draft-07/schema#";
     let draft_2020 = "https://json-schema.org/draft/2020-12/schema";
     // A schema, and arguments that are fine by it.
@@ -378,7 +380,7 @@ fn m09_no_schema_however_odd_stands_in_the_way_of_a_call_that_it_allows() {
         ),
         // Nothing is fetched, so nothing can be said of it.
         (
-            json!({"type": "object", "properties": {"a": {"$ref": "https://example.com/s.json"}, "b": {"type": "integer"}}}),
+            json!({"type": "object", "properties": {"a": {"$ref": elsewhere.url("/s.json")}, "b": {"type": "integer"}}}),
             json!({"a": {"any": "thing"}}),
         ),
     ];
@@ -395,4 +397,5 @@ fn m09_no_schema_however_odd_stands_in_the_way_of_a_call_that_it_allows() {
         let said = text(&gate.call(&format!("f__t{n}"), good.clone()));
         assert_eq!(said, format!("Unknown tool: t{n}"), "{schema}");
     }
+    assert!(elsewhere.received().is_empty());
 }

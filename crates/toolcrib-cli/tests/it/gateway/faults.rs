@@ -37,6 +37,7 @@ fn m20_bad_servers_cost_the_others_nothing_and_are_named() {
         std::thread::sleep(Duration::from_millis(50));
     };
     assert!(told.contains("good: "), "{told}");
+    assert!(told.contains("slow: "), "{told}");
     assert!(
         told.contains("/nowhere/dead") || told.contains("No such file"),
         "{told}"
@@ -179,6 +180,70 @@ fn nothing_is_left_when_the_client_closes_its_end() {
     for pid in started.lines() {
         assert!(!runs(pid), "{pid} runs on");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_with_the_status_that_a_shell_expects() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let world = World::empty();
+        let starts = world.home().join("starts");
+        let fake = FakeMcp::new().with("starts", starts.to_string_lossy());
+        let mut gate = Gate::start(&world, &[("f", entry(&fake))], &[]);
+        gate.until_found("select:f__echo", "f__echo");
+        assert_eq!(gate.signalled(signal), Some(code), "{signal}");
+        let started = std::fs::read_to_string(&starts).unwrap();
+        for pid in started.lines() {
+            assert!(!runs(pid), "{pid} runs on after {signal}");
+        }
+    }
+}
+
+/// An answer that cannot be written is an error, though the client never ends its input.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_takes_nothing_is_an_error() {
+    let world = World::empty();
+    let config = configure(&world, &[("f", entry(&FakeMcp::new()))]);
+    let full = || {
+        let options = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        std::process::Stdio::from(options.unwrap())
+    };
+    let mut child = world
+        .command()
+        .args(["serve", "--config"])
+        .arg(&config)
+        .stdin(std::process::Stdio::piped())
+        .stdout(full())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(
+        &mut stdin,
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n",
+    )
+    .unwrap();
+    let ran = crate::world::ran(child.wait_with_output().unwrap());
+    drop(stdin);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(
+        ran.complaint().contains("an answer cannot be written"),
+        "{}",
+        ran.stderr
+    );
+    let script = "exec \"$0\" serve --config \"$1\" >&-";
+    let mut closed = std::process::Command::new("sh");
+    closed.args(["-c", script, env!("CARGO_BIN_EXE_toolcrib")]);
+    closed.arg(&config);
+    world.dress(&mut closed);
+    let ran = crate::world::ran(closed.output().unwrap());
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(
+        ran.complaint().contains("standard output is closed"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl Served {
         let config = configure(world, servers);
         let mut child = world
             .command()
-            .args(["serve", "--http", "127.0.0.1:0", "--config"])
+            .args(["serve", "--http", "0", "--config"])
             .arg(config)
             .args(args)
             .env("TOOLCRIB_TOKEN", "0123456789abcdef-token")
@@ -219,6 +219,22 @@ fn m27_strangers_are_turned_away() {
     assert_eq!(with(&[("Authorization", "Bearer wrong-wrong-wrong")]), 401);
     assert_eq!(with(&[("Authorization", "")]), 401);
     assert_eq!(with(&[("Content-Type", "text/plain")]), 415);
+    // A port alone is one of this machine's own.
+    assert!(
+        served.address.starts_with("127.0.0.1:"),
+        "{}",
+        served.address
+    );
+    // What says that it is too long is not waited for.
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer 0123456789abcdef-token\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: 99999999999\r\n\r\n",
+        served.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    assert!(line.contains(" 413 "), "{line}");
     // Open to others only with a token.
     let config = configure(&world, &[("f", json!({"command": "x"}))]);
     let config = config.to_string_lossy();

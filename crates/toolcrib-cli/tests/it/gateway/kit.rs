@@ -252,9 +252,20 @@ impl Gate {
         self.stdin = None;
     }
 
+    /// Sends it a signal, its input still open, and waits for the end.
+    #[cfg(unix)]
+    pub(crate) fn signalled(mut self, signal: &str) -> Option<i32> {
+        crate::signals::interrupt(self.child.id(), signal);
+        self.ended()
+    }
+
     /// Closes the input and waits for the end.
     pub(crate) fn finish(mut self) -> Option<i32> {
         self.stdin = None;
+        self.ended()
+    }
+
+    fn ended(&mut self) -> Option<i32> {
         let begun = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -107,6 +107,41 @@ fn m23_an_older_servers_question_is_an_input_for_the_newest_client() {
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }
 
+/// A server of the newest revision: what it asks for, and the state that it wants back,
+/// pass between it and a client of the newest revision as they are.
+#[test]
+fn m23_what_a_newest_server_asks_for_passes_through_with_its_state() {
+    let world = World::empty();
+    let log = world.home().join("log");
+    let state = "opaque é+/== 1";
+    let asked = json!({"resultType": "input_required", "requestState": state, "inputRequests": {
+        "who": {"method": ASK, "params": {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}}}});
+    let fake = FakeMcp::new()
+        .with("discover", "modern")
+        .with("log", log.to_string_lossy())
+        .with("replies", json!({ "tools/call pid": asked }));
+    let mut gate = Gate::silent(&world, &[("f", entry(&fake))], &[]);
+    let can = json!({"elicitation": {}});
+    let mut call = json!({"name": "call_tool", "arguments": {"name": "f__pid", "arguments": {}}});
+    let answer = gate.modern("tools/call", call.clone(), can.clone());
+    assert_eq!(answer["result"], asked, "{answer}");
+    let given = json!({"who": {"action": "accept", "content": {"name": "n"}}});
+    call["requestState"] = state.into();
+    call["inputResponses"] = given.clone();
+    gate.modern("tools/call", call, can);
+    let sent = std::fs::read_to_string(&log).unwrap();
+    let calls: Vec<Value> = sent
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["method"] == "tools/call")
+        .collect();
+    assert_eq!(calls.len(), 2, "{sent}");
+    assert!(calls[0]["params"].get("requestState").is_none());
+    assert_eq!(calls[1]["params"]["requestState"], state);
+    assert_eq!(calls[1]["params"]["inputResponses"], given);
+    assert_ne!(calls[0]["id"], calls[1]["id"]);
+}
+
 #[test]
 fn m25_a_call_that_asks_first_waits_for_a_yes_in_both_eras() {
     let world = World::empty();

@@ -85,6 +85,9 @@ fn m21_with_a_cache_nothing_starts_until_it_is_needed_and_then_once() {
     gate.ok("tools/list", json!({}));
     assert!(gate.search("say something").contains("used__echo"));
     assert!(!starts.exists(), "a search started a server");
+    // A start of any of the others would have failed.
+    let status = gate.ok("resources/read", json!({"uri": "toolcrib://status"}));
+    assert!(!status.to_string().contains("failed"), "{status}");
     let params = |text: &str| json!({"name": "call_tool", "arguments": {"name": "used__echo", "arguments": {"text": text}}});
     let (a, b) = (
         gate.ask("tools/call", params("a")),
@@ -147,6 +150,27 @@ fn m26_equal_names_are_all_reachable_and_renaming_one_server_moves_no_other() {
             "read_result"
         ]
     );
+}
+
+/// Servers that call themselves the same and have the same tools.
+#[test]
+fn m26_a_call_reaches_the_server_that_its_name_says() {
+    let world = World::empty();
+    let names = ["a", "b", "c", "d"];
+    let servers = names.map(|name| (name, entry(&FakeMcp::new())));
+    let mut gate = Gate::start(&world, &servers, &[]);
+    let mut pids = std::collections::BTreeSet::new();
+    for name in names {
+        gate.until_found(&format!("select:{name}__pid"), &format!("{name}__pid"));
+        pids.insert(super::kit::text(
+            &gate.call(&format!("{name}__pid"), json!({})),
+        ));
+    }
+    assert_eq!(pids.len(), names.len(), "{pids:?}");
+    // A bare name that several have is answered with theirs, and none is run.
+    let refused = gate.call("pid", json!({}));
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(super::kit::text(&refused).contains("a__pid"), "{refused}");
 }
 
 #[test]
@@ -215,6 +239,9 @@ fn m25_effects_are_told_with_finds_and_rules_hold_in_calls() {
     gate.until_found("select:f__echo", "f__echo");
     let shown = gate.search("select:f__echo");
     assert!(shown.contains("[read-only]"), "{shown}");
+    let shown = gate.search("echo");
+    let line = shown.lines().find(|line| line.starts_with("- f__echo("));
+    assert!(line.unwrap().contains("[read-only]"), "{shown}");
     // Nothing says what these two do, so they count as destructive.
     for denied in ["f__die", "f__env"] {
         assert!(
