@@ -30,3 +30,17 @@ PYTHON
 done
 [ "$checked" -gt 0 ] || { echo "no collection in $dir"; exit 1; }
 echo "$checked evaluations agree with the reference scorer"
+
+# m17: what the ranking must reach on real definitions with nothing downloaded.
+real=$dir/mcp_real
+[ -s "$real/negatives.jsonl" ] || exit 0
+$eval --tools "$real/tools.jsonl" --queries "$real/queries.jsonl" --negatives "$real/negatives.jsonl" \
+    --negatives "$(dirname "$0")/tests/data/negatives_mcp_real.jsonl" --json >"$work/ours"
+python3 - "$work/ours" <<'PYTHON'
+import json, sys
+got = json.loads(open(sys.argv[1]).readline())
+for name, least, most in [("recall@5", 0.54, 1), ("refused", 0.35, 1), ("false_refused", 0, 0.05)]:
+    if not least <= got[name] <= most:
+        sys.exit(f"m17 mcp_real: {name} is {got[name]}, wanted {least} to {most}")
+print(f"m17 mcp_real: recall@5 {got['recall@5']}, refused {got['refused']}, wrongly {got['false_refused']}")
+PYTHON

@@ -293,6 +293,17 @@ impl Catalog {
             .or_else(|| self.tools.get(self.unique.get(name)?))
     }
 
+    /// The full names of up to eight tools that their servers call so, however it is
+    /// spelt.
+    pub(crate) fn namesakes(&self, name: &str) -> Vec<String> {
+        let same = |offered: &&Offered| spelt_alike(offered.own_name(), name);
+        let names = self.tools.values().filter(same);
+        names
+            .map(|offered| format!("`{}`", offered.spec.name))
+            .take(8)
+            .collect()
+    }
+
     /// What is listed for a tool where names are kept as they are.
     pub(crate) fn plain_name<'a>(&self, offered: &'a Offered) -> &'a str {
         match self.unique.contains_key(offered.own_name()) {
@@ -304,6 +315,15 @@ impl Catalog {
 
 /// Most tokens of the list of tools in the search tool's description.
 const CATALOGUE: usize = 380;
+
+/// Whether two names differ in nothing but case and separators.
+fn spelt_alike(a: &str, b: &str) -> bool {
+    let plain = |name: &str| -> String {
+        let chars = name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' '));
+        chars.flat_map(char::to_lowercase).collect()
+    };
+    plain(a) == plain(b)
+}
 
 /// Names that the gateway keeps for itself.
 pub(crate) fn is_ours(name: &str) -> bool {

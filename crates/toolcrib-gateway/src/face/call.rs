@@ -474,6 +474,15 @@ fn find<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Offered, String> {
     if let Some(offered) = catalog.find(name) {
         return Ok(offered);
     }
+    // Which one of several is meant is not for a ranking to say.
+    let several = catalog.namesakes(name);
+    if several.len() > 1 {
+        return Err(format!(
+            "several servers have a tool `{}`, so none of them ran: say which, {}.",
+            shown(name),
+            several.join(", ")
+        ));
+    }
     let index = catalog.inventory(LoadRoute::Bridge).index();
     let one = format!("select:{}", name.replace([',', ';', '\n'], " "));
     let found = index.search(&one, &Search::default());

@@ -168,9 +168,15 @@ fn m26_a_call_reaches_the_server_that_its_name_says() {
     }
     assert_eq!(pids.len(), names.len(), "{pids:?}");
     // A bare name that several have is answered with theirs, and none is run.
-    let refused = gate.call("pid", json!({}));
-    assert_eq!(refused["isError"], true, "{refused}");
-    assert!(super::kit::text(&refused).contains("a__pid"), "{refused}");
+    for bare in ["pid", "PID"] {
+        let refused = gate.call(bare, json!({}));
+        assert_eq!(refused["isError"], true, "{refused}");
+        let told = super::kit::text(&refused);
+        assert!(
+            told.contains("say which, `a__pid`, `b__pid`, `c__pid`, `d__pid`"),
+            "{told}"
+        );
+    }
 }
 
 #[test]
