@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Heavier peers, run by hand: they take a gigabyte and minutes.
 
-usage: run.py BINARY [litellm] [needle] [gemini-cli] [claude-agent-acp]"""
+usage: run.py BINARY [litellm] [gemini-cli] [claude-agent-acp]"""
 import json
 import os
 import pathlib
@@ -15,7 +15,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "wires"))
 
 import kit
-import needle
 from kit import Failed, Missing, World, cargo_tests, free_port, hold, npm, of, passed, say, serving, venv
 from llama import FUNCTIONARY, llama
 
@@ -103,7 +102,7 @@ def claude(world):
     agent(world, str(command), env, ["ANTHROPIC_BASE_URL"])
 
 
-PARTS = {"litellm": litellm, "needle": needle.extended, "gemini-cli": gemini_cli, "claude-agent-acp": claude}
+PARTS = {"litellm": litellm, "gemini-cli": gemini_cli, "claude-agent-acp": claude}
 
 
 def main():

@@ -2,7 +2,7 @@
 
     interop/install.sh
     python3 interop/gateway/bench.py --toolcrib target/release/toolcrib \
-        [--calls 500] [--cache DIR] [--tools tools.jsonl]
+        [--calls 500] [--cache DIR] [--tools tools.jsonl] [--queries queries.jsonl]
 
 Peers are taken from the cache of the interop suite, where install.sh puts the versions
 that are pinned in requirements.txt and npm.txt. A peer that cannot be started is named
@@ -14,7 +14,9 @@ With --tools (JSON Lines with `server`), it also measures the first list of tool
 2, 20 and all of its servers: tokens (characters of compact JSON / 4), whether two runs
 give the same bytes, the time from the start of the process to the list with everything
 cached, how many servers were running by then, and the memory that the gateway holds
-(Linux: its proportional share).
+(Linux: its proportional share). Then each question of --queries (JSON Lines with `query`),
+or else the first words of every twentieth description, is searched for, five hits at
+most, before all servers: time, and characters / 4 of what comes back.
 
 The same calls over HTTP go through the gateway and through supergateway, both before
 the same server, in turn and each on a connection that stays open.
@@ -275,6 +277,38 @@ def lists(args, home):
         print(
             f"| {count} | {behind} | {direct:,} | {tokens(json.loads(seen[0]))} | {same} | {percentile(times, 0.5):.0f} | {running} | {held} |"
         )
+    searches(args, argv, home, behind)
+
+
+def searches(args, argv, home, behind):
+    """Five hits for each question, before the gateway that `argv` starts."""
+    if args.queries:
+        with open(args.queries, encoding="utf-8") as lines:
+            questions = [json.loads(line)["query"] for line in lines]
+    else:
+        with open(args.tools, encoding="utf-8") as lines:
+            told = [json.loads(line).get("description") or "" for line in lines][::20]
+        questions = [" ".join(words[:12]) for text in told if (words := text.split())]
+    peer = Peer("search", argv, {"HOME": home})
+    peer.initialize()
+    times, sizes = [], []
+    for number, question in enumerate([questions[0], *questions]):
+        begun = time.perf_counter()
+        said = peer.call("tool_search", {"query": question, "limit": 5})
+        # The first one reads the manifests.
+        if number:
+            times.append((time.perf_counter() - begun) * 1000)
+            sizes.append(len(said) / 4)
+        else:
+            first = (time.perf_counter() - begun) * 1000
+    held = memory(peer.child.pid)
+    peer.stop()
+    print(f"\nSearches of five hits among {behind} tools, the first of the process apart:\n")
+    print("| searches | first ms | p50 ms | p95 ms | tokens, mean | tokens, most | MB held |")
+    print("|---|---|---|---|---|---|---|")
+    p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
+    mean, most = sum(sizes) / len(sizes), max(sizes)
+    print(f"| {len(times)} | {first:.0f} | {p50:.2f} | {p95:.2f} | {mean:.0f} | {most:.0f} | {held} |")
 
 
 def memory(pid):
@@ -470,11 +504,13 @@ def main():
     cache = os.environ.get("TOOLCRIB_INTEROP_CACHE") or os.path.join(cache, "toolcrib-interop")
     parser.add_argument("--cache", default=cache)
     parser.add_argument("--tools")
+    parser.add_argument("--queries")
     parser.add_argument("--no-peers", action="store_true")
     args = parser.parse_args()
     args.toolcrib = os.path.abspath(args.toolcrib)
     args.cache = os.path.abspath(args.cache)
     args.tools = args.tools and os.path.abspath(args.tools)
+    args.queries = args.queries and os.path.abspath(args.queries)
     with tempfile.TemporaryDirectory() as home:
         os.makedirs(os.path.join(home, ".git"))
         os.chdir(home)

@@ -284,9 +284,9 @@ def passed(check, what):
     say(f"   {check} {what}")
 
 
-def cargo_tests(filters, env, *features):
-    """Runs tests of the wires that need a peer; all of these must be there and pass."""
-    command = ["cargo", "test", "--locked", "-p", "toolcrib-models", *features, "--", "--ignored", "--exact"]
+def cargo_tests(filters, env, *features, package="toolcrib-models"):
+    """Runs tests of a crate that need a peer; all of these must be there and pass."""
+    command = ["cargo", "test", "--locked", "-p", package, *features, "--", "--ignored", "--exact"]
     clean = {**os.environ, **env}
     ran = subprocess.run([*command, *filters], cwd=HERE.parent, env=clean, capture_output=True, text=True)
     lines = ran.stdout.splitlines()

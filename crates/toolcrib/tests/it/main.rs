@@ -4,5 +4,6 @@
 
 mod calls;
 mod examples;
+mod needle;
 mod specs;
 mod whole;
