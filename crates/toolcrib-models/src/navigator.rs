@@ -12,10 +12,12 @@
 mod answer;
 mod evidence;
 mod files;
+mod follow;
 mod foreign;
 mod meaning;
 mod notes;
 mod nothing;
+mod places;
 mod plan;
 mod question;
 mod rank;
@@ -96,7 +98,8 @@ fn reply(request: &Request<'_>, profile: &ModelProfile) -> Reply {
         None => (String::new(), &messages[..]),
     };
     let question = Question::read(&question);
-    let notes = Notes::read(since);
+    let mut notes = Notes::read(since);
+    follow::add(&question, &mut notes);
     let faults = faults(since);
     let offered = |name: &str| {
         request

@@ -1,7 +1,8 @@
 //! The extractive answer.
 //!
-//! Where, what and how; [`super::relations`], [`super::ways`], [`super::files`] and
-//! [`super::routes`] write the others, and [`super::nothing`] what is none. Fixed phrases around the source's own words: names, first sentences of doc
+//! Where, what and how; [`super::relations`], [`super::ways`], [`super::files`],
+//! [`super::places`] and [`super::routes`] write the others, and [`super::nothing`] what is
+//! none. Fixed phrases around the source's own words: names, first sentences of doc
 //! comments, and the few lines that have most of what was asked, each with its
 //! place. The best places come first, so that a reader who stops early has seen
 //! them.
@@ -11,7 +12,7 @@ use std::fmt::Write as _;
 use super::notes::{Neighborhood, Notes, Place, Symbol};
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
-use super::{files, nothing, relations, routes, ways};
+use super::{files, nothing, places, relations, routes, ways};
 
 /// Places named at the top.
 pub(super) const TOP: usize = 3;
@@ -84,6 +85,9 @@ pub(super) fn definitions<'n>(
 
 /// Writes the answer from what is known.
 pub(super) fn write(question: &Question, notes: &Notes) -> String {
+    if let Some(text) = places::write(question, notes) {
+        return text;
+    }
     let found: Vec<Candidate<'_>> = rank::candidates(question, notes)
         .into_iter()
         .filter(|c| place(c.symbol).is_some())
@@ -102,14 +106,14 @@ pub(super) fn write(question: &Question, notes: &Notes) -> String {
             let found_none = way.as_ref().is_none_or(|text| text.starts_with("No "));
             let mut text = way.unwrap_or_default();
             if found_none {
-                text.push_str(&places(question, notes, &found));
+                text.push_str(&best(question, notes, &found));
             }
             text
         }
         Intent::File => {
-            files::write(question, notes, &found).unwrap_or_else(|| places(question, notes, &found))
+            files::write(question, notes, &found).unwrap_or_else(|| best(question, notes, &found))
         }
-        Intent::Where | Intent::What | Intent::How => places(question, notes, &found),
+        Intent::Where | Intent::What | Intent::How => best(question, notes, &found),
     };
     unknown + &rest
 }
@@ -218,8 +222,8 @@ pub(super) fn shown(name: &str) -> &str {
     }
 }
 
-fn places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
-    let near = found[0].score * 0.3;
+fn best(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> String {
+    let near = rank::least(question, found);
     let best: Vec<&Candidate<'_>> = found
         .iter()
         .take_while(|c| c.score >= near)
@@ -363,7 +367,7 @@ pub(super) fn quote(notes: &Notes, whole: &Place, lines: &Place, text: &mut Stri
     text.push_str("```\n");
 }
 
-fn quoted_lines(notes: &Notes, lines: &Place, text: &mut String) {
+pub(super) fn quoted_lines(notes: &Notes, lines: &Place, text: &mut String) {
     for (number, line) in notes.lines_in(lines) {
         // A fence inside a comment would end the fence around it.
         if line.contains("```") || line.contains("~~~") {
@@ -443,7 +447,7 @@ fn after_docstring(notes: &Notes, place: &Place) -> u32 {
     place.start
 }
 
-fn related(
+pub(super) fn related(
     phrase: &str,
     around: &Neighborhood,
     incoming: bool,

@@ -62,6 +62,8 @@ pub(super) struct Edge {
     pub(super) name: String,
     /// Where the relation is written.
     pub(super) at: Place,
+    /// What the other end is, such as `method`.
+    pub(super) other_kind: String,
     /// Where the other end is defined; a file has no place.
     pub(super) other: Option<Place>,
     /// Between how many definitions the call is left open, when it is.
@@ -108,6 +110,21 @@ pub(super) struct Way {
     pub(super) reach: Option<String>,
 }
 
+/// What `explore_area` said about a path.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Area {
+    /// Symbols and files under it.
+    pub(super) total: usize,
+    /// Files under it.
+    pub(super) file_total: usize,
+    /// The files shown, each with its number of lines.
+    pub(super) files: Vec<(String, u32)>,
+    /// Qualified names of the symbols shown, by path and line.
+    pub(super) names: Vec<String>,
+    /// The arguments that show more symbols.
+    pub(super) next: Option<Value>,
+}
+
 /// All that is known since the question.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
@@ -123,6 +140,10 @@ pub(super) struct Notes {
     pub(super) neighborhoods: BTreeMap<String, Neighborhood>,
     /// By `A -> B` as asked.
     pub(super) ways: BTreeMap<String, Way>,
+    /// By path.
+    pub(super) areas: BTreeMap<String, Area>,
+    /// Paths near to one that is not there.
+    pub(super) near_paths: BTreeMap<String, Vec<String>>,
     /// Names near to a query that nothing was found for.
     pub(super) near: BTreeMap<String, Vec<String>>,
     /// Paths that listings of files showed.
@@ -168,13 +189,17 @@ impl Notes {
                             .insert((call.name.to_string(), call.arguments.to_string()));
                     }
                 }
-                Message::Tool(result) if !result.is_error => {
+                Message::Tool(result) => {
                     let Some(&(tool, arguments)) = calls.get(&*result.call_id) else {
                         continue;
                     };
                     for piece in &result.content {
-                        if let Content::Text(text) = piece {
-                            notes.take(tool, arguments, text);
+                        match piece {
+                            Content::Text(text) if result.is_error => {
+                                notes.take_error(tool, arguments, text);
+                            }
+                            Content::Text(text) => notes.take(tool, arguments, text),
+                            _ => {}
                         }
                     }
                 }
@@ -192,6 +217,20 @@ impl Notes {
             "explore_area" => self.take_way(arguments, text),
             "list_files" => self.take_files(text),
             _ => {}
+        }
+    }
+
+    /// Reads which paths are near to one that is not there.
+    fn take_error(&mut self, tool: &str, arguments: &str, text: &str) {
+        let Some((_, near)) = text.split_once("near paths:\n") else {
+            return;
+        };
+        if tool == "explore_area" {
+            let paths = near.lines().map_while(|line| line.strip_prefix("  "));
+            self.near_paths.insert(
+                argument(arguments, "query"),
+                paths.map(str::to_owned).collect(),
+            );
         }
     }
 
@@ -314,6 +353,7 @@ impl Notes {
     fn take_way(&mut self, arguments: &str, text: &str) {
         let query = argument(arguments, "query");
         if !query.contains("->") {
+            self.take_area(query, text);
             return;
         }
         let mut lines = text.lines();
@@ -339,6 +379,39 @@ impl Notes {
         if way.ends.len() == 2 {
             self.ways.insert(query, way);
         }
+    }
+
+    /// Reads `area PATH: N nodes in M files; …`, the symbols, and what comes after.
+    fn take_area(&mut self, query: String, text: &str) {
+        let mut lines = text.lines();
+        let head = lines.next().unwrap_or("");
+        let Some((nodes, files)) = head
+            .strip_prefix("area ")
+            .and_then(|head| head.rsplit_once(": ")?.1.split_once(" in "))
+        else {
+            return;
+        };
+        let number = |text: &str| text.split(' ').next().and_then(|n| n.parse().ok());
+        let mut area = self.areas.remove(&query).unwrap_or_default();
+        area.total = number(nodes).unwrap_or(0);
+        area.file_total = number(files).unwrap_or(0);
+        area.next = None;
+        for line in lines {
+            if let Some(file) = super::places::listed_file(line) {
+                area.files.push(file);
+            } else if let Some((_, next)) = line.split_once(" more; next: ") {
+                if area.next.is_none() {
+                    let call = next.split_once(' ').map(|(_, arguments)| parsed(arguments));
+                    area.next = call.filter(Value::is_object);
+                }
+            } else if line.ends_with(" shown:") {
+                // What follows are edges, which have listings of their own.
+                break;
+            } else if let Some(name) = self.take_symbol(line) {
+                area.names.push(name);
+            }
+        }
+        self.areas.insert(query, area);
     }
 
     fn take_files(&mut self, text: &str) {
@@ -372,7 +445,7 @@ fn edge(line: &str) -> Option<Edge> {
     };
     let mut fields = rest.split("  ");
     let mut words = fields.next()?.splitn(3, ' ');
-    let (kind, _, name) = (words.next()?, words.next()?, words.next()?);
+    let (kind, other_kind, name) = (words.next()?, words.next()?, words.next()?);
     let first = fields.next()?;
     // A file has no lines of its own: what follows it is where the edge is written.
     let written = if first.starts_with("at ") {
@@ -393,6 +466,7 @@ fn edge(line: &str) -> Option<Edge> {
         kind: kind.to_owned(),
         name: name.to_owned(),
         at,
+        other_kind: other_kind.to_owned(),
         other: Place::read(first),
         ambiguous,
         dynamic: line

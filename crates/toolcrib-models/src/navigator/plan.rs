@@ -11,7 +11,7 @@ use super::notes::Notes;
 use super::question::{Intent, Question};
 use super::rank::{self, Candidate};
 use super::words::{alike, prefix};
-use super::{files, nothing, routes, ways};
+use super::{files, nothing, places, routes, ways};
 
 /// One lookup to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,11 +48,14 @@ pub(super) fn next(
     offered: impl Fn(&str) -> bool,
 ) -> Step {
     let is_empty = question.terms.is_empty() && question.names.is_empty();
-    if is_empty && question.subject.is_none() {
+    if is_empty && question.subject.is_none() && question.place.is_none() {
         return Step::Answer(answer::no_terms());
     }
     if may_call && notes.rounds < MAX_PAGES {
-        let wanted = if notes.rounds < MAX_ROUNDS {
+        let place = places::looks(question, notes);
+        let wanted = if let Some(looks) = place {
+            looks
+        } else if notes.rounds < MAX_ROUNDS {
             wanted(question, notes)
         } else {
             pages(question, notes)
@@ -78,7 +81,8 @@ pub(super) fn next(
 }
 
 fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
-    if notes.rounds == 0 {
+    // The first round may have gone to a place that turned out to be prose.
+    if notes.rounds == 0 || notes.totals.is_empty() {
         let mut looks = match question.intent {
             Intent::Way => ways::looks(question, notes, &[]),
             Intent::File => files::looks(question),
@@ -125,7 +129,7 @@ fn wanted(question: &Question, notes: &Notes) -> Vec<Look> {
 
 /// Reads the best places, asks for what is around them, and searches beside them.
 fn best_places(question: &Question, notes: &Notes, found: &[Candidate<'_>]) -> Vec<Look> {
-    let near = found[0].score * 0.3;
+    let near = rank::least(question, found);
     let best = || found.iter().take_while(|c| c.score >= near);
     let mut looks: Vec<Look> = best().take(READS).filter_map(read).collect();
     looks.extend(best().take(READS).map(|c| neighbors(question, c.name)));

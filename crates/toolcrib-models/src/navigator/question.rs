@@ -1,8 +1,8 @@
 //! What a question asks, and the terms to look for.
 
 use super::foreign::{Foreign, is_han};
-use super::routes;
 use super::words::{asks, each_word, stem, weight};
+use super::{places, routes};
 
 /// Most terms of one question; the rest of a long text adds noise, not aim.
 const MAX_TERMS: usize = 8;
@@ -56,6 +56,8 @@ pub(super) struct Question {
     pub(super) ends: Option<(String, String)>,
     /// What it says of a route whose handler is asked for.
     pub(super) route: Option<routes::Asked>,
+    /// The line, file or directory that it is about.
+    pub(super) place: Option<places::Asked>,
     /// Whether it asks for what the subject calls as well as for its callers.
     pub(super) both: bool,
     /// Whether it asks for what implements, extends or overrides something.
@@ -94,6 +96,14 @@ impl Question {
         if terms.iter().any(|term| term.word.chars().count() > 1) {
             terms.retain(|term| term.word.chars().count() > 1);
         }
+        if terms
+            .iter()
+            .filter(|term| !only_leads(&text, &term.word))
+            .count()
+            > 1
+        {
+            terms.retain(|term| !only_leads(&text, &term.word));
+        }
         // A long question names its subject more than once or early; weak words go first.
         if terms.len() > MAX_TERMS {
             let mut order: Vec<usize> = (0..terms.len()).collect();
@@ -116,6 +126,7 @@ impl Question {
             subject,
             both: intent == Intent::Callers && asked_first(&text) != text,
             route: routes::asked(&text),
+            place: places::asked(&text),
             inherits: intent == Intent::Callers && inherits(&text),
             decides: decides(&text),
             text,
@@ -166,21 +177,32 @@ fn decides(text: &str) -> bool {
     decides
 }
 
+/// Between both ends of a way.
+const LEADS: &[&str] = &[
+    " reach ",
+    " reaches ",
+    " call ",
+    " get to ",
+    " lead to ",
+    " leads to ",
+    " end up in ",
+    " end up calling ",
+    " arrive at ",
+    " come to ",
+];
+
+/// Whether a word of a how-question only joins both ends of a way, as in `how does a
+/// request reach a view`: no source says it of either.
+fn only_leads(text: &str, word: &str) -> bool {
+    let lower = text.to_lowercase();
+    let is_one = |lead: &&&str| lead.split(' ').any(|part| part == word);
+    let mut leads = LEADS.iter().filter(is_one);
+    lower.starts_with("how ") && leads.any(|lead| lower.contains(lead))
+}
+
 /// Both ends in `how does A reach B`, `from A to B` and `A -> B`. At least one of
 /// them has to be written as a name, since much else goes from one thing to another.
 fn ends(text: &str, names: &[String]) -> Option<(String, String)> {
-    const LEADS: &[&str] = &[
-        " reach ",
-        " reaches ",
-        " call ",
-        " get to ",
-        " lead to ",
-        " leads to ",
-        " end up in ",
-        " end up calling ",
-        " arrive at ",
-        " come to ",
-    ];
     let text = text.trim().trim_end_matches(['?', '.', '!']).trim_end();
     let lower = text.to_ascii_lowercase();
     let after = |part: &str| Some(lower.find(part)? + part.len());
@@ -472,6 +494,11 @@ mod tests {
             stems("Where are tool results truncated?"),
             ["tool", "result", "truncat"]
         );
+        assert_eq!(
+            stems("How does a request reach a view?"),
+            ["request", "view"]
+        );
+        assert_eq!(stems("How is the end of a file reached?").len(), 3);
         assert_eq!(
             stems("How does the retry logic work, and how are retries counted?"),
             ["retri", "logic", "work", "count"]

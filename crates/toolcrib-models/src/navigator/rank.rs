@@ -100,6 +100,22 @@ pub(super) fn candidates<'n>(question: &Question, notes: &'n Notes) -> Vec<Candi
     kept
 }
 
+/// The least score that is worth naming beside the best. A type that a how-question
+/// writes is at the top for its name alone, and what does the work is measured by what
+/// comes after it.
+pub(super) fn least(question: &Question, found: &[Candidate<'_>]) -> f64 {
+    const NEAR: f64 = 0.3;
+    let is_named_type = |c: &&Candidate<'_>| {
+        let is_type = matches!(
+            &*c.symbol.kind,
+            "struct" | "class" | "enum" | "interface" | "type_alias" | "module"
+        );
+        question.intent == Intent::How && is_type && named(question, c.name) > 0.0
+    };
+    let measure = found.iter().find(|c| !is_named_type(c));
+    measure.or(found.first()).map_or(0.0, |c| c.score * NEAR)
+}
+
 /// What something is, its type says before the functions of the same name do.
 fn types_first(question: &Question, found: &mut [Candidate<'_>]) {
     let Some(subject) = question.subject.as_deref() else {

@@ -2,6 +2,7 @@
 
 mod copies;
 mod nothing;
+mod places;
 mod relations;
 mod routes;
 
@@ -68,7 +69,9 @@ fn run_with(
         assert_eq!(reply.finish, Finish::ToolCalls);
         history.push(Message::Assistant(reply.message));
         for call in &calls {
-            history.push(Message::Tool(ToolResult::text(call, answer(call), false)));
+            let text = answer(call);
+            let is_error = text.starts_with("nothing is at ");
+            history.push(Message::Tool(ToolResult::text(call, text, is_error)));
         }
     }
     panic!("the navigator never answered");

@@ -271,3 +271,40 @@ fn both_halves_of_a_question_about_calls_are_answered() {
     assert!(text.contains("called by `a.main` at a.rs:21"), "{text}");
     assert!(text.contains("calls `a.alloc` on a.rs:6"), "{text}");
 }
+
+#[test]
+fn how_a_named_type_does_something_goes_on_to_what_it_calls() {
+    let (text, _) = run("How does `StoreBuilder` evict entries?", |call| {
+        let asked = &*call.arguments;
+        match &*call.name {
+            "search_symbols" => "\
+1 result for \"q\"; 1-1 shown:
+class store.StoreBuilder  store.py:3-90  class StoreBuilder
+    Builds a store that may evict entries.
+"
+            .into(),
+            "symbol_neighbors" if asked.contains("store.StoreBuilder\"") => "\
+class store.StoreBuilder  store.py:3-90  class StoreBuilder
+2 edges; 1-2 shown:
+-> calls method segment.Segment.evict_entries  segment.py:40-52  at store.py:60
+-> calls function segment.close  segment.py:70-72  at store.py:61
+"
+            .into(),
+            "symbol_neighbors" if asked.contains("evict_entries") => "\
+method segment.Segment.evict_entries  segment.py:40-52  def evict_entries(self)
+    Drops the oldest entries.
+1 caller
+1 edge; 1-1 shown:
+<- calls class store.StoreBuilder  store.py:3-90  at store.py:60
+"
+            .into(),
+            _ => String::new(),
+        }
+    });
+    assert!(
+        text.contains("method `segment.Segment.evict_entries`, segment.py:40-52"),
+        "{text}"
+    );
+    assert!(text.contains("> Drops the oldest entries."), "{text}");
+    assert!(!text.contains("`segment.close`, "), "{text}");
+}
