@@ -37,14 +37,16 @@ impl Eval<'_> {
     /// A bare name: of the functions and classes around it with their bases, of
     /// the namespaces, of the language.
     /// Before `::` only types and namespaces are meant.
-    pub(super) fn included_name(&mut self, cx: Cx, name: GSym, before_path: bool) -> Ty {
+    pub(super) fn included_name(&mut self, cx: Cx, name: GSym, at: u32) -> Ty {
+        let before_path = at == 0;
         for container in self.lookup.containers(cx.file, cx.scope) {
             let Container::Node(node) = container else {
                 break;
             };
             let index = self.index();
             if !is_type(index.def(node).kind) {
-                let found = self.lookup.textual_members(cx.file, container, name);
+                let mut found = self.lookup.textual_members(cx.file, container, name);
+                self.lookup.keep_begun(cx.file, at, &mut found);
                 if !found.is_empty() && !before_path {
                     let found = self.completed(found);
                     return self.found(&found);
@@ -73,10 +75,7 @@ impl Eval<'_> {
                 _ => {}
             }
         }
-        match self
-            .lookup
-            .textual_name(cx.file, cx.scope, name, before_path)
-        {
+        match self.lookup.textual_name(cx.file, cx.scope, name, at) {
             Some((found, via)) => {
                 self.saw(via);
                 let found = self.completed(found);
@@ -410,7 +409,7 @@ impl Eval<'_> {
                 return nodes.first().copied();
             }
         }
-        let (found, _) = self.lookup.textual_name(cx.file, cx.scope, name, false)?;
+        let (found, _) = self.lookup.textual_name(cx.file, cx.scope, name, at)?;
         match self.completed(found).as_slice() {
             [Found::Node(node)] => Some(*node),
             _ => None,

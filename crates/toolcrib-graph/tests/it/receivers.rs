@@ -156,3 +156,27 @@ def use(box: Box[str, Child], kept: Kept, bound: Bound):
         ]
     );
 }
+
+#[test]
+fn a_call_before_a_local_is_declared_is_of_what_is_visible_then() {
+    let cpp = "\
+void go() {}
+struct Late { Late(); };
+void f() {
+    go();
+    auto go = [](int n) { return go(n - 1); };
+    go(1);
+    auto other = [&] { go(2); };
+}
+void g() {
+    auto first = [] { second(); };
+    auto second = [] { first(); };
+}
+";
+    assert_eq!(
+        resolved("a.cpp", cpp, "go"),
+        ["go", "f::go", "f::go", "f::go"]
+    );
+    assert_eq!(resolved("a.cpp", cpp, "second"), ["unresolved"]);
+    assert_eq!(resolved("a.cpp", cpp, "first"), ["g::first"]);
+}
