@@ -424,9 +424,17 @@ impl<'s> Builder<'s> {
             name,
             callee: term,
             is_macro,
+            is_implied: false,
             given: None,
             args: ListRange::default(),
         });
+    }
+
+    /// Says that the call recorded last is not written as one.
+    pub(crate) fn implied(&mut self) {
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.is_implied = true;
+        }
     }
 
     /// Says how many arguments the call recorded last passes.

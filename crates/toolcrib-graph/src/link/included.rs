@@ -14,6 +14,9 @@ use crate::model::{NodeId, NodeKind, SiteState};
 /// Functions of libraries that make a value of their first type argument.
 const MAKERS: [&str; 4] = ["make_unique", "make_shared", "make_optional", "make_any"];
 
+/// Aliases that lead to a class are followed this far.
+const MAX_ALIASES: u32 = 8;
+
 impl Eval<'_> {
     /// Declarations as what completes them.
     pub(super) fn completed(&self, found: Vec<Found>) -> Vec<Found> {
@@ -320,6 +323,75 @@ impl Eval<'_> {
             all.retain(|node| self.fits(*node, given));
         }
         all
+    }
+
+    /// Decides a constructor's call that is not written as one: `T x;`, or a base or
+    /// member in the list before a constructor's body. `None` unless a class of the
+    /// project is made; what is of another module is not told from a built-in type
+    /// that goes by a name of its own.
+    pub(super) fn implied_state(&mut self, cx: Cx, call: &Call) -> Option<SiteState> {
+        let class = self.made_class(cx, call.callee)?;
+        let mut made = self.constructors(class, call.given.map(usize::from));
+        made.sort_unstable();
+        made.dedup();
+        Some(match made.as_slice() {
+            [] => SiteState::Resolved {
+                target: class,
+                origin: origin(self.via),
+            },
+            [one] => SiteState::Resolved {
+                target: *one,
+                origin: origin(self.via),
+            },
+            _ => SiteState::Ambiguous { candidates: made },
+        })
+    }
+
+    /// The class that a name stands for, or that the member of that name is of.
+    fn made_class(&mut self, cx: Cx, callee: TermId) -> Option<NodeId> {
+        let index = self.index();
+        let own = match self.facts(cx.file).terms[callee.0 as usize] {
+            Term::Name(sym, _) => match self.self_type(cx) {
+                Ty::Def(node, _) | Ty::Inst(node, _) => {
+                    let name = index.global_name(cx.file, sym);
+                    match self.included_member(cx, node, name) {
+                        TypeMember::Nodes(nodes) => nodes.first().copied(),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let field = own.filter(|node| index.def(*node).kind == NodeKind::Field);
+        let mut ty = match field {
+            Some(field) => {
+                self.saw(Via::Receiver);
+                self.plain_type(field)?
+            }
+            None => self.eval(cx, callee),
+        };
+        for _ in 0..MAX_ALIASES {
+            let Ty::Def(node, _) = ty else { return None };
+            match index.def(node).kind {
+                NodeKind::Class | NodeKind::Struct => return Some(node),
+                NodeKind::TypeAlias => ty = self.plain_type(node)?,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The type that a field or an alias is declared with, unless it is of pointers,
+    /// references or arrays.
+    fn plain_type(&mut self, node: NodeId) -> Option<Ty> {
+        let (file, ix) = self.index().place_of(node);
+        let def = self.facts(file).def(ix);
+        let text = def.signature.as_deref()?;
+        if text.contains(['*', '&', '[']) {
+            return None;
+        }
+        Some(self.eval(Cx { file, scope: ix }, def.ty))
     }
 
     /// `Class::method()`, which is decided where it stands.
