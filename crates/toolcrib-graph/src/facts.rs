@@ -259,6 +259,9 @@ pub(crate) struct Call {
     pub(crate) name: Sym,
     pub(crate) callee: TermId,
     pub(crate) is_macro: bool,
+    /// A constructor's call that is not written as one: a call only where a class of
+    /// the project is made.
+    pub(crate) is_implied: bool,
     /// How many arguments it passes, where that tells overloads apart.
     pub(crate) given: Option<u8>,
     /// What it passes, where that can tell what is called.

@@ -109,6 +109,13 @@ pub(crate) trait LanguageRules: Send + Sync {
         true
     }
 
+    /// A text to read in place of one that has syntax errors, of the same length and
+    /// lines; `None` where it would not help.
+    fn mended(&self, text: &str) -> Option<String> {
+        let _ = text;
+        None
+    }
+
     /// Between a qualified name and the one inside it, given the kinds of what
     /// they name (`None` for a module of files) and whether the inner one needs
     /// no receiver.

@@ -134,13 +134,20 @@ pub(crate) fn extract(path: &str, text: &str, language: Option<usize>) -> FileFa
         let parsed = parsed.as_deref().unwrap_or(text);
         let bounded = depth::bounded(parsed);
         builder.too_deep(bounded.is_some());
-        parse(parser, bounded.as_deref().unwrap_or(parsed).as_bytes())
+        let text = bounded.as_deref().unwrap_or(parsed);
+        let tree = parse(parser, text.as_bytes())?;
+        if !tree.root_node().has_error() {
+            return Some((tree, false));
+        }
+        let again = rules.mended(text);
+        let mended = again.and_then(|text| parse(parser, text.as_bytes()));
+        Some((mended.unwrap_or(tree), true))
     });
-    let Some(tree) = tree else {
+    let Some((tree, errors)) = tree else {
         builder.gave_up();
         return builder.finish();
     };
-    builder.syntax_errors(tree.root_node().has_error());
+    builder.syntax_errors(errors);
     rules.extract(tree.root_node(), path, &mut builder);
     builder.finish()
 }

@@ -424,9 +424,17 @@ impl<'s> Builder<'s> {
             name,
             callee: term,
             is_macro,
+            is_implied: false,
             given: None,
             args: ListRange::default(),
         });
+    }
+
+    /// Says that the call recorded last is not written as one.
+    pub(crate) fn implied(&mut self) {
+        if let Some(call) = self.facts.calls.last_mut() {
+            call.is_implied = true;
+        }
     }
 
     /// Says how many arguments the call recorded last passes.
@@ -562,17 +570,29 @@ pub(crate) fn span(node: Node<'_>) -> Span {
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max));
     let mut count = 0;
-    for word in text.split_whitespace() {
-        let needed = word.chars().count() + usize::from(count > 0);
+    // Nothing is looked at beyond what is kept: in a chain of calls on one line each
+    // callee holds the ones before it.
+    let mut cut = 0;
+    let mut between = false;
+    for c in text.trim_start().chars() {
+        if c.is_whitespace() {
+            between = true;
+            continue;
+        }
+        let needed = 1 + usize::from(between);
         if count + needed > max {
-            out.extend(word.chars().take(max.saturating_sub(count + 1)));
+            out.truncate(cut);
             out.push('…');
             break;
         }
-        if count > 0 {
+        if between {
             out.push(' ');
+            between = false;
         }
-        out.push_str(word);
+        if count + needed < max {
+            cut = out.len() + c.len_utf8();
+        }
+        out.push(c);
         count += needed;
     }
     out

@@ -3,8 +3,10 @@
 //! Every `call_expression` and every `new` is a call site, and so is what makes a
 //! value of a named type: `T x(…)`, `T x{…}`, `T{…}`. A call of a type goes to the
 //! constructor that takes as many arguments, or to the class when none is declared.
-//! A variable that is declared without arguments is a mention of its type. Overloads are told apart by the number of arguments alone. A method
-//! defined outside of its class belongs to the class. Calls of virtual methods
+//! What is written without a call, `T x;` and the bases and members before the body
+//! of a constructor, is one where a class of the project is made, and else none.
+//! Overloads are told apart by the number of arguments alone. A method defined
+//! outside of its class belongs to the class. Calls of virtual methods
 //! that something overrides are dynamic. Templates are read as they are written:
 //! arguments are carried along, nothing is specialised. Operators that are used
 //! as such are no call sites.

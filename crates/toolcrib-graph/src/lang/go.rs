@@ -12,6 +12,7 @@ mod calls;
 mod docs;
 mod items;
 mod library;
+mod mended;
 mod place;
 mod routes;
 mod terms;
@@ -62,6 +63,10 @@ impl LanguageRules for Go {
 
     fn place(&self, placement: &mut Placement<'_>) {
         place::place(placement);
+    }
+
+    fn mended(&self, text: &str) -> Option<String> {
+        mended::mended(text)
     }
 
     fn imports_by_file(&self) -> bool {

@@ -117,7 +117,9 @@ fn link_file(lookup: &Lookup<'_>, relations: &Relations, file: u32) -> (Vec<Edge
     let mut texts: FxHashMap<(u32, u32), Str> = FxHashMap::default();
     let mut shared: FxHashMap<String, Str> = FxHashMap::default();
     for call in &facts.calls {
-        let state = eval.site_state(file, call);
+        let Some(state) = eval.site_state(file, call) else {
+            continue;
+        };
         let caller = out.owner(call.scope);
         out.call(caller, &state, call.span.start_line);
         let source = &index.files[file as usize].text;

@@ -360,7 +360,10 @@ impl<'l> Eval<'l> {
                 let inside = index
                     .members
                     .named(super::index::Container::Node(index.node(cx.file, ix)), name);
-                if !inside.is_empty() {
+                let begun = |node: &NodeId| {
+                    !index.textual(cx.file) || at == 0 || index.def(*node).span.start_byte <= at
+                };
+                if inside.iter().any(begun) {
                     break;
                 }
             }
@@ -370,7 +373,7 @@ impl<'l> Eval<'l> {
             ix = def.parent;
         }
         if index.textual(cx.file) {
-            return self.included_name(cx, name, at == 0);
+            return self.included_name(cx, name, at);
         }
         if semantics.open_classes
             && let Some(found) = self.inherited(cx, name)

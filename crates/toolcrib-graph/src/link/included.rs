@@ -14,6 +14,9 @@ use crate::model::{NodeId, NodeKind, SiteState};
 /// Functions of libraries that make a value of their first type argument.
 const MAKERS: [&str; 4] = ["make_unique", "make_shared", "make_optional", "make_any"];
 
+/// Aliases that lead to a class are followed this far.
+const MAX_ALIASES: u32 = 8;
+
 impl Eval<'_> {
     /// Declarations as what completes them.
     pub(super) fn completed(&self, found: Vec<Found>) -> Vec<Found> {
@@ -37,14 +40,16 @@ impl Eval<'_> {
     /// A bare name: of the functions and classes around it with their bases, of
     /// the namespaces, of the language.
     /// Before `::` only types and namespaces are meant.
-    pub(super) fn included_name(&mut self, cx: Cx, name: GSym, before_path: bool) -> Ty {
+    pub(super) fn included_name(&mut self, cx: Cx, name: GSym, at: u32) -> Ty {
+        let before_path = at == 0;
         for container in self.lookup.containers(cx.file, cx.scope) {
             let Container::Node(node) = container else {
                 break;
             };
             let index = self.index();
             if !is_type(index.def(node).kind) {
-                let found = self.lookup.textual_members(cx.file, container, name);
+                let mut found = self.lookup.textual_members(cx.file, container, name);
+                self.lookup.keep_begun(cx.file, at, &mut found);
                 if !found.is_empty() && !before_path {
                     let found = self.completed(found);
                     return self.found(&found);
@@ -73,10 +78,7 @@ impl Eval<'_> {
                 _ => {}
             }
         }
-        match self
-            .lookup
-            .textual_name(cx.file, cx.scope, name, before_path)
-        {
+        match self.lookup.textual_name(cx.file, cx.scope, name, at) {
             Some((found, via)) => {
                 self.saw(via);
                 let found = self.completed(found);
@@ -323,6 +325,75 @@ impl Eval<'_> {
         all
     }
 
+    /// Decides a constructor's call that is not written as one: `T x;`, or a base or
+    /// member in the list before a constructor's body. `None` unless a class of the
+    /// project is made; what is of another module is not told from a built-in type
+    /// that goes by a name of its own.
+    pub(super) fn implied_state(&mut self, cx: Cx, call: &Call) -> Option<SiteState> {
+        let class = self.made_class(cx, call.callee)?;
+        let mut made = self.constructors(class, call.given.map(usize::from));
+        made.sort_unstable();
+        made.dedup();
+        Some(match made.as_slice() {
+            [] => SiteState::Resolved {
+                target: class,
+                origin: origin(self.via),
+            },
+            [one] => SiteState::Resolved {
+                target: *one,
+                origin: origin(self.via),
+            },
+            _ => SiteState::Ambiguous { candidates: made },
+        })
+    }
+
+    /// The class that a name stands for, or that the member of that name is of.
+    fn made_class(&mut self, cx: Cx, callee: TermId) -> Option<NodeId> {
+        let index = self.index();
+        let own = match self.facts(cx.file).terms[callee.0 as usize] {
+            Term::Name(sym, _) => match self.self_type(cx) {
+                Ty::Def(node, _) | Ty::Inst(node, _) => {
+                    let name = index.global_name(cx.file, sym);
+                    match self.included_member(cx, node, name) {
+                        TypeMember::Nodes(nodes) => nodes.first().copied(),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let field = own.filter(|node| index.def(*node).kind == NodeKind::Field);
+        let mut ty = match field {
+            Some(field) => {
+                self.saw(Via::Receiver);
+                self.plain_type(field)?
+            }
+            None => self.eval(cx, callee),
+        };
+        for _ in 0..MAX_ALIASES {
+            let Ty::Def(node, _) = ty else { return None };
+            match index.def(node).kind {
+                NodeKind::Class | NodeKind::Struct => return Some(node),
+                NodeKind::TypeAlias => ty = self.plain_type(node)?,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The type that a field or an alias is declared with, unless it is of pointers,
+    /// references or arrays.
+    fn plain_type(&mut self, node: NodeId) -> Option<Ty> {
+        let (file, ix) = self.index().place_of(node);
+        let def = self.facts(file).def(ix);
+        let text = def.signature.as_deref()?;
+        if text.contains(['*', '&', '[']) {
+            return None;
+        }
+        Some(self.eval(Cx { file, scope: ix }, def.ty))
+    }
+
     /// `Class::method()`, which is decided where it stands.
     fn names_its_class(&mut self, cx: Cx, callee: TermId) -> bool {
         let Term::Member(base, _) = self.facts(cx.file).terms[callee.0 as usize] else {
@@ -410,7 +481,7 @@ impl Eval<'_> {
                 return nodes.first().copied();
             }
         }
-        let (found, _) = self.lookup.textual_name(cx.file, cx.scope, name, false)?;
+        let (found, _) = self.lookup.textual_name(cx.file, cx.scope, name, at)?;
         match self.completed(found).as_slice() {
             [Found::Node(node)] => Some(*node),
             _ => None,

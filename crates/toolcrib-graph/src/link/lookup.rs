@@ -419,7 +419,7 @@ impl<'i> Lookup<'i> {
     pub(crate) fn scoped(&self, file: u32, scope: DefIx, name: GSym) -> Option<(Vec<Found>, Via)> {
         let index = self.index;
         if index.textual(file) {
-            return self.textual_name(file, scope, name, false);
+            return self.textual_name(file, scope, name, u32::MAX);
         }
         refill();
         let semantics = index.semantics(file)?;

@@ -99,6 +99,19 @@ impl<'l> Eval<'l> {
             } => self.library_function(cx, base, *module, *owner, name, given),
             // Methods that the library gives to every value.
             own => match &*text {
+                // What every enum has without declaring it.
+                "valueOf" | "values" => match own {
+                    Ty::Def(node, args) | Ty::Inst(node, args)
+                        if index.def(*node).kind == NodeKind::Enum =>
+                    {
+                        let value = Ty::Inst(*node, args.clone());
+                        match &*text {
+                            "values" => shapes.value("[]", vec![value]),
+                            _ => value,
+                        }
+                    }
+                    _ => Ty::Unknown,
+                },
                 "clone" | "to_owned" | "borrow" | "borrow_mut" | "as_ref" | "as_mut" | "max"
                 | "min" | "clamp" => own.clone(),
                 "default" | "from" => own.clone(),

@@ -17,13 +17,22 @@ pub(super) struct Targets {
 }
 
 impl Eval<'_> {
-    /// Decides a call site; sources that declare nothing leave it unresolved.
-    pub(crate) fn site_state(&mut self, file: u32, call: &Call) -> SiteState {
+    /// Decides a call site; sources that declare nothing leave it unresolved. `None`
+    /// where an implied call turns out to be none.
+    pub(crate) fn site_state(&mut self, file: u32, call: &Call) -> Option<SiteState> {
         self.begin();
         let cx = Cx {
             file,
             scope: call.scope,
         };
+        if call.is_implied {
+            return self.implied_state(cx, call);
+        }
+        Some(self.written_state(cx, call))
+    }
+
+    fn written_state(&mut self, cx: Cx, call: &Call) -> SiteState {
+        let file = cx.file;
         if call.is_macro {
             return self.macro_state(cx, call);
         }

@@ -329,15 +329,30 @@ impl Lookup<'_> {
         }
     }
 
-    /// A bare name as seen from a definition, bases apart; one that stands before
-    /// `::` is looked for in namespaces, and only types and namespaces are meant.
+    /// Keeps what is declared before a byte of a file: what a function declares is
+    /// not visible before it. 0 and [`u32::MAX`] stand for no place.
+    pub(super) fn keep_begun(&self, file: u32, at: u32, found: &mut Vec<Found>) {
+        found.retain(|item| match item {
+            Found::Node(node) => {
+                at == 0
+                    || self.index.file_of[node.0 as usize] != file
+                    || self.index.def(*node).span.start_byte <= at
+            }
+            _ => true,
+        });
+    }
+
+    /// A bare name as seen from a byte in a definition, bases apart; one that stands
+    /// before `::`, at 0, is looked for in namespaces, and only types and namespaces
+    /// are meant.
     pub(super) fn textual_name(
         &self,
         file: u32,
         scope: DefIx,
         name: GSym,
-        before_path: bool,
+        at: u32,
     ) -> Option<(Vec<Found>, Via)> {
+        let before_path = at == 0;
         let index = self.index;
         let program = index.spaces.program?;
         if &**index.names.text(name) == "::" {
@@ -351,6 +366,9 @@ impl Lookup<'_> {
                         continue;
                     }
                     let mut found = self.textual_members(file, container, name);
+                    if is_function(index.def(node).kind) {
+                        self.keep_begun(file, at, &mut found);
+                    }
                     if index.name_of(node) == index.names.text(name) {
                         // Constructors are not found by their name.
                         found.retain(|item| match item {
@@ -369,14 +387,14 @@ impl Lookup<'_> {
             }
         }
         let used = index.spaces.used.get(&file);
-        let mut at = Some(space);
-        while let Some(space) = at {
+        let mut next = Some(space);
+        while let Some(space) = next {
             let mut found = self.textual_in_space(file, space, name);
-            at = index.spaces.get(space).parent;
-            if at.is_none() && space != program {
-                at = Some(program);
+            next = index.spaces.get(space).parent;
+            if next.is_none() && space != program {
+                next = Some(program);
             }
-            if at.is_none() && found.is_empty() {
+            if next.is_none() && found.is_empty() {
                 for space in used.into_iter().flatten() {
                     found.extend(self.textual_in_space(file, *space, name));
                 }

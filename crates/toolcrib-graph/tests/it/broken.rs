@@ -5,7 +5,7 @@ use std::fs;
 use proptest::prelude::*;
 use toolcrib_graph::{Exclusion, Snapshot, SymbolTier};
 
-use crate::support::{fixture, has, load, tree};
+use crate::support::{edges, fixture, has, load, tree};
 
 fn problems(snapshot: &Snapshot) -> Vec<String> {
     snapshot
@@ -76,6 +76,30 @@ fn g02_broken_syntax_keeps_the_rest_of_the_file() {
             "g/g.cc SyntaxErrors"
         ]
     );
+}
+
+#[test]
+fn g02_a_bracket_that_go_leaves_open_does_not_cost_what_follows() {
+    for broken in [
+        "func (t T) broken() {\n\tif x {\n\t\tbefore()\n\n}\n",
+        "func (t T) broken() {\n\tbefore(1, \"}\", '{'\n\n",
+        "func (t T) broken() {\n\tbefore()\n\n",
+        "func (t T) broken() {\n\tgo func() {\n\t\tbefore([]int{1, 2)\n\t}()\n}\n",
+        "func (t T) broken() {\n\tx := `{`\n\tfor {\n\t\tif x {\n\t\t\tbefore()\n}\n",
+    ] {
+        let text = format!(
+            "package c\n\ntype T struct{{}}\n\nfunc before() {{}}\n\n{broken}\n\
+             func after() {{ before() }}\n\nfunc (t *T) last() {{ after() }}\n"
+        );
+        let snapshot = load(tree(&[("c.go", &text)]).path());
+        let names: Vec<String> = names(&snapshot);
+        for name in ["c.before", "c.T.broken", "c.after", "c.T.last"] {
+            assert!(names.contains(&name.to_string()), "{broken}: {names:?}");
+        }
+        assert_eq!(problems(&snapshot), ["c.go SyntaxErrors"]);
+        let edges = edges(&snapshot.graph);
+        assert!(edges.contains("c.T.last --calls--> c.after"), "{edges}");
+    }
 }
 
 #[test]

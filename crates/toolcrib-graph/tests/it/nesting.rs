@@ -186,6 +186,21 @@ fn g02_deep_nesting_neither_overflows_nor_loses_other_files() {
 }
 
 #[test]
+fn g02_a_very_long_chain_on_one_line_is_read_to_its_end() {
+    let links = 50_000;
+    let chain = ".b()".repeat(links);
+    let text = format!("package p\nfunc deep() {{ x := a{chain} }}\nfunc after() {{ deep() }}\n");
+    let snapshot = load(tree(&[("p.go", &text)]).path());
+    assert_eq!(snapshot.graph.sites().len(), links + 1);
+    let longest = snapshot.graph.sites().iter().map(|s| s.callee.len()).max();
+    assert!(
+        longest.is_some_and(|longest| longest < 1_000),
+        "{longest:?}"
+    );
+    assert!(has(&snapshot, "p.after"));
+}
+
+#[test]
 fn g02_chains_through_many_definitions_end() {
     let mut text =
         String::from("class A:\n    def next(self):\n        return self.next().next()\n\n");

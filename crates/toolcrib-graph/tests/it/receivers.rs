@@ -156,3 +156,142 @@ def use(box: Box[str, Child], kept: Kept, bound: Bound):
         ]
     );
 }
+
+#[test]
+fn a_call_before_a_local_is_declared_is_of_what_is_visible_then() {
+    let cpp = "\
+void go() {}
+struct Late { Late(); };
+void f() {
+    go();
+    auto go = [](int n) { return go(n - 1); };
+    go(1);
+    auto other = [&] { go(2); };
+}
+void g() {
+    auto first = [] { second(); };
+    auto second = [] { first(); };
+}
+";
+    assert_eq!(
+        resolved("a.cpp", cpp, "go"),
+        ["go", "f::go", "f::go", "f::go"]
+    );
+    assert_eq!(resolved("a.cpp", cpp, "second"), ["unresolved"]);
+    assert_eq!(resolved("a.cpp", cpp, "first"), ["g::first"]);
+}
+
+#[test]
+fn a_value_of_an_anonymous_class_has_its_methods() {
+    let java = "\
+class B { void run() {} B me() { return this; } }
+interface Job { void run(); }
+class A {
+    Job kept = new Job() { public void run() {} };
+    void f() {
+        new B() { void run() {} }.run();
+        var job = new B() { void run() { me(); } void extra() { run(); } };
+        job.run();
+        job.extra();
+        job.me();
+        new Job() { public void run() {} }.run();
+        new B().run();
+        var list = new B() {{ me(); }};
+        list.run();
+    }
+}
+";
+    assert_eq!(
+        resolved("A.java", java, "run"),
+        [
+            "A.f.$2.run",
+            "A.f.$3.run",
+            "A.f.$3.run",
+            "A.f.$4.run",
+            "B.run",
+            "B.run"
+        ]
+    );
+    assert_eq!(resolved("A.java", java, "extra"), ["A.f.$3.extra"]);
+    assert_eq!(resolved("A.java", java, "me"), ["B.me"; 3]);
+}
+
+#[test]
+fn what_every_enum_has_gives_its_values() {
+    let java = "\
+enum Colour { RED, BLUE; void paint() {} }
+class Other { void paint() {} }
+class A {
+    void f(Other other) {
+        Colour.valueOf(\"RED\").paint();
+        Colour.values()[0].paint();
+        for (var colour : Colour.values()) colour.paint();
+        other.valueOf(1).paint();
+    }
+}
+";
+    assert_eq!(
+        resolved("A.java", java, "paint"),
+        ["Colour.paint", "Colour.paint", "Colour.paint", "unresolved"]
+    );
+    assert_eq!(resolved("A.java", java, "values"), ["external"; 2]);
+}
+
+#[test]
+fn what_is_made_without_being_called_is_a_call_of_its_constructor() {
+    let files = [
+        (
+            "part.h",
+            "\
+struct Base { Base(int n); Base(); };
+struct Part { Part(int n); Part(); };
+struct Plain { int n; };
+enum class Grit { kFine };
+typedef int Count;
+using Piece = Part;
+using PiecePtr = Part*;
+template <class T> struct Box { Box(T item); };
+struct Kid : Base, Box<int> {
+  Kid();
+  Kid(int n);
+  Part part; Piece piece; Part* to; Part& ref; PiecePtr hidden;
+  Grit grit; Count count; int n; std::string name; std::mutex other;
+};
+",
+        ),
+        (
+            "kid.cc",
+            "\
+#include \"part.h\"
+Kid::Kid() : Base(1), Box<int>(2), part(3), piece{4}, to(0), ref(*to), hidden(0),
+  grit(Grit::kFine), count(1), n(2), name(\"x\"), other() {}
+Kid::Kid(int part) : Kid() {}
+template <class T> void make() { T made; }
+void f() {
+  Part x;
+  Piece p; static Plain plain;
+  Part *a, &b = x, many[2];
+  Grit g; Count c; int i; size_t s; std::string t; PiecePtr q;
+  extern Part e;
+}
+Part global;
+extern Part known;
+",
+        ),
+    ];
+    let graph = load(tree(&files).path()).graph;
+    assert_eq!(
+        sites(&graph),
+        "\
+kid.cc:2 Base => Base::Base (import)
+kid.cc:2 Box<int> => Box::Box (import)
+kid.cc:2 part => Part::Part (receiver)
+kid.cc:2 piece => Part::Part (receiver)
+kid.cc:4 Kid => Kid::Kid (import)
+kid.cc:7 Part => Part::Part~2 (import)
+kid.cc:8 Piece => Part::Part~2 (import)
+kid.cc:8 Plain => Plain (import)
+kid.cc:13 Part => Part::Part~2 (import)
+"
+    );
+}

@@ -81,7 +81,8 @@ impl<'s> Reader<'_, 's> {
             if self.named_lambda(declarator, &found) {
                 continue;
             }
-            if self.is_cpp {
+            let said = self.specifiers(node);
+            if self.is_cpp && !(said.is_extern && self.kind(declarator) == K::Identifier) {
                 self.made_by(ty, declarator);
             }
             // A prototype inside a function names no value.

@@ -90,6 +90,15 @@ impl<'s> Reader<'_, 's> {
     /// `T x(…);`, `T x{…};` and, where a name is taken for a parameter, `T x(y);`
     pub(super) fn made_by(&mut self, ty: Option<Node<'_>>, declarator: Node<'_>) {
         let list = match self.kind(declarator) {
+            // `T x;`
+            K::Identifier => {
+                if let Some(ty) = ty
+                    && self.made(declarator, ty, None)
+                {
+                    self.b.implied();
+                }
+                return;
+            }
             K::InitDeclarator => declarator.child_by_field_name("value"),
             K::FunctionDeclarator if self.passes_names(declarator) => {
                 declarator.child_by_field_name("parameters")
@@ -109,7 +118,32 @@ impl<'s> Reader<'_, 's> {
                 .child_by_field_name("declarator")
                 .is_some_and(|d| self.kind(d) == K::Identifier)
         {
-            self.made(declarator, ty, list);
+            self.made(declarator, ty, Some(list));
+        }
+    }
+
+    /// `: Base(…), member{…}`
+    pub(super) fn initialiser(&mut self, node: Node<'_>) {
+        let parts = children(self.kinds, node);
+        let (Some(name), Some(list)) = (parts.first(), parts.last()) else {
+            return;
+        };
+        let last = name.child_by_field_name("name").unwrap_or(*name);
+        let term = match self.kind(*name) {
+            K::Qualified => self.terms.path(self.b, *name),
+            _ => {
+                let sym = self.b.node_name(last);
+                self.b.term(Term::Name(sym, last.start_byte() as u32))
+            }
+        };
+        let text = self.plain_name(*name);
+        let text = text.split('<').next().unwrap_or_default().to_string();
+        let sym = self.b.owned_name(&text);
+        self.b
+            .call_spanning(node, name.start_byte(), name.end_byte(), sym, term);
+        self.b.implied();
+        if matches!(self.kind(*list), K::Arguments | K::Braces) {
+            self.count_list(*list);
         }
     }
 
@@ -120,19 +154,24 @@ impl<'s> Reader<'_, 's> {
             node.child_by_field_name("type"),
             node.child_by_field_name("value"),
         ) {
-            self.made(node, ty, list);
+            self.made(node, ty, Some(list));
         }
     }
 
-    fn made(&mut self, node: Node<'_>, ty: Node<'_>, list: Node<'_>) {
+    /// Whether a class can be of that name, and so something is made.
+    fn made(&mut self, node: Node<'_>, ty: Node<'_>, list: Option<Node<'_>>) -> bool {
         if !matches!(
             self.kind(ty),
             K::TypeIdentifier | K::Identifier | K::Qualified | K::TemplateType
         ) {
-            return;
+            return false;
         }
         self.constructs(node, ty.start_byte(), ty);
-        self.count_list(list);
+        match list {
+            Some(list) => self.count_list(list),
+            None => self.b.given(0),
+        }
+        true
     }
 
     /// A call at `node` of the constructor of `ty`, which is said from byte `from` on.

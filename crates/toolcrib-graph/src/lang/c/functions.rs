@@ -347,7 +347,12 @@ impl<'s> Reader<'_, 's> {
             if self.named_lambda(declarator, &found) {
                 continue;
             }
-            if self.is_cpp && self.kind(declarator) == K::InitDeclarator {
+            let is_made = match self.kind(declarator) {
+                K::InitDeclarator => true,
+                K::Identifier => !said.is_extern,
+                _ => false,
+            };
+            if self.is_cpp && is_made {
                 self.made_by(ty, declarator);
             }
             let name = self.plain_name(found.name);

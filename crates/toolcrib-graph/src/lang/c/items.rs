@@ -134,6 +134,7 @@ impl<'s> Reader<'_, 's> {
             K::Field => self.field_declaration(node),
             K::Call => self.call(node),
             K::New => self.creation(node),
+            K::FieldInitializer => self.initialiser(node),
             K::CompoundLiteral => self.literal(node),
             K::Block | K::If | K::For | K::While | K::Switch => {
                 self.blocks.push(node.end_byte() as u32);

@@ -24,8 +24,6 @@ pub(super) struct Reader<'b, 's> {
     pub(super) classes: Vec<Around>,
     /// The documentation that the next declaration has.
     pub(super) doc: Option<Span>,
-    /// Anonymous classes so far.
-    pub(super) anonymous: u32,
     /// Types of the `new`s around the walk, for the body that may follow, with their ends.
     pub(super) created: Vec<(u32, TermId, Sym)>,
     /// Receiver and method that a lambda is passed to, by the lambda.
@@ -39,7 +37,6 @@ pub(super) fn read<'s>(root: Node<'_>, b: &mut Builder<'s>) {
         blocks: Vec::new(),
         classes: Vec::new(),
         doc: None,
-        anonymous: 0,
         created: Vec::new(),
         passed: Vec::new(),
     };

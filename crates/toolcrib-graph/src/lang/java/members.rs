@@ -118,8 +118,7 @@ impl<'s> Reader<'_, 's> {
         let Some((_, base, above)) = self.created.iter().find(|c| c.0 == end).copied() else {
             return;
         };
-        self.anonymous += 1;
-        let name = format!("${}", self.anonymous);
+        let name = self.terms.anonymous(node);
         let shown = format!("new {}() {{ … }}", self.b.sym_text(above));
         let def = self.b.add(NewDef {
             kind: NodeKind::Class,

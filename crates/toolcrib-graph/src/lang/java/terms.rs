@@ -1,5 +1,6 @@
 //! Java expressions and types as terms.
 
+use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::items::last_name;
@@ -16,6 +17,8 @@ const MAX_ARGUMENTS: usize = 16;
 #[derive(Default)]
 pub(super) struct Terms {
     memo: Memo,
+    /// Numbers of anonymous classes, by their bodies.
+    anonymous: FxHashMap<usize, usize>,
 }
 
 impl Remembers for Terms {
@@ -55,6 +58,12 @@ impl Terms {
             None => TermId::UNKNOWN,
         };
         b.term(Term::Method(base, sym))
+    }
+
+    /// The name of an anonymous class, by its body.
+    pub(super) fn anonymous(&mut self, body: Node<'_>) -> String {
+        let next = self.anonymous.len() + 1;
+        format!("${}", self.anonymous.entry(body.id()).or_insert(next))
     }
 
     /// The constructors of a type, and the type for when it declares none.
@@ -106,6 +115,12 @@ impl Terms {
                 }
                 let args = b.list(&args);
                 b.term(Term::Call(callee, args))
+            }
+            K::New if let Some(body) = overriding(node) => {
+                let name = self.anonymous(body);
+                let sym = b.owned_name(&name);
+                let ty = b.term(Term::Name(sym, body.start_byte() as u32));
+                b.term(Term::Inst(ty))
             }
             K::New | K::Cast => match node.child_by_field_name("type") {
                 Some(ty) => {
@@ -318,6 +333,17 @@ impl Terms {
         let sym = b.node_name(node);
         b.term(Term::Name(sym, node.start_byte() as u32))
     }
+}
+
+/// The body after a `new` that has methods of its own.
+fn overriding(node: Node<'_>) -> Option<Node<'_>> {
+    let body = children(node)
+        .into_iter()
+        .find(|n| kind(*n) == K::ClassBody)?;
+    children(body)
+        .iter()
+        .any(|n| kind(*n) == K::Method)
+        .then_some(body)
 }
 
 fn has_super(node: Node<'_>) -> bool {

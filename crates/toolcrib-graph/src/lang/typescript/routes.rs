@@ -40,6 +40,8 @@ pub(super) struct Routes {
     /// Members of frameworks' modules by the names that they are imported under.
     makers: FxHashMap<Sym, (usize, String)>,
     imported: FxHashSet<Sym>,
+    /// Paths that constants of the module list.
+    lists: FxHashMap<Sym, Vec<String>>,
     count: u32,
     /// Routers whose value is being read, until its end.
     values: Vec<(u32, u32, Router)>,

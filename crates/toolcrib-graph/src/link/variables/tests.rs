@@ -34,7 +34,7 @@ fn decided(path: &str, text: &str) -> Vec<(String, SiteState, u32)> {
         .calls
         .iter()
         .map(|call| {
-            let state = eval.site_state(0, call);
+            let state = eval.site_state(0, call).unwrap();
             (facts[0].name(call.name).to_string(), state, eval.moves)
         })
         .collect()

@@ -456,3 +456,37 @@ func f() {}
         ],
     );
 }
+
+#[test]
+fn routes_of_fiber_are_under_their_groups() {
+    check(
+        &[
+            (
+                "go.mod",
+                "module shop\n\nrequire github.com/gofiber/fiber/v2 v2.50.0\n",
+            ),
+            (
+                "main.go",
+                r#"package main
+
+import "github.com/gofiber/fiber/v2"
+
+func list(c *fiber.Ctx) error { return nil }
+func one(c *fiber.Ctx) error  { return nil }
+
+func main() {
+	app := fiber.New()
+	app.Get("/x", list)
+	v1 := app.Group("/api").Group("/v1")
+	v1.Post("/y/:id", one)
+	app.Listen(":3000")
+}
+"#,
+            ),
+        ],
+        &[
+            "main.go:10 GET /x -> shop.list",
+            "main.go:12 POST /api/v1/y/:id -> shop.one",
+        ],
+    );
+}

@@ -305,3 +305,30 @@ app.get('/x', guard, [limit], list);
         &["GET /x => guard", "GET /x => limit"],
     );
 }
+
+#[test]
+fn a_constant_that_lists_paths_is_each_of_them() {
+    check(
+        &[(
+            "app.js",
+            "\
+const app = require('express')();
+const BASE = '/api';
+const paths = ['/a', `${BASE}/b`];
+const names = ['x', 'y'];
+function h(req, res) {}
+app.get(paths, h);
+app.put([...paths, '/c'], h);
+function inner(names) { app.get(names, h); }
+",
+        )],
+        &[
+            "app.js:6 GET /a -> h",
+            "app.js:6 GET /api/b -> h",
+            "app.js:7 PUT /a -> h",
+            "app.js:7 PUT /api/b -> h",
+            "app.js:7 PUT /c -> h",
+            "app.js:8 GET ${names} -> h",
+        ],
+    );
+}

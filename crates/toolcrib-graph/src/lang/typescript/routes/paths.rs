@@ -11,6 +11,8 @@ use crate::lang::typescript::items::{Reader, unquoted};
 const MAX_PARTS: u32 = 12;
 /// Longest constant that is read, in bytes of source.
 const MAX_CONSTANT: usize = 120;
+/// Longest constant that lists paths, in bytes of source.
+const MAX_LIST: usize = 1_000;
 
 impl<'s> Reader<'_, 's> {
     pub(super) fn given<'t>(&self, call: Node<'t>) -> Vec<Node<'t>> {
@@ -48,15 +50,33 @@ impl<'s> Reader<'_, 's> {
     /// The paths of an argument: each of a list, else the one.
     pub(super) fn paths(&mut self, node: Node<'_>) -> Vec<String> {
         let node = self.bare(node);
+        if self.kinds.of(node) == K::Identifier {
+            let name = self.b.node_name(node);
+            if let Some(listed) = self.routes.lists.get(&name)
+                && self.b.locals().iter().all(|local| local.name != name)
+            {
+                return listed.clone();
+            }
+        }
         if self.kinds.of(node) != K::Array {
             return self.path(node, 0).into_iter().collect();
         }
         let mut cursor = node.walk();
         let parts: Vec<Node<'_>> = node.named_children(&mut cursor).take(MAX_GIVEN).collect();
-        parts
-            .into_iter()
-            .filter_map(|part| self.path(part, 0))
-            .collect()
+        let mut paths = Vec::new();
+        for part in parts {
+            match self.kinds.of(part) {
+                // `...paths`
+                K::Spread => {
+                    let list = part
+                        .named_child(0)
+                        .filter(|list| self.kinds.of(*list) == K::Identifier);
+                    paths.extend(list.map(|list| self.paths(list)).unwrap_or_default());
+                }
+                _ => paths.extend(self.path(part, 0)),
+            }
+        }
+        paths
     }
 
     /// A path, blank where it is not written out; `None` for what is none.
@@ -115,6 +135,14 @@ impl<'s> Reader<'_, 's> {
     /// Keeps what a constant of the module says, for paths that name it.
     pub(in crate::lang::typescript) fn routes_constant(&mut self, def: DefIx, value: Node<'_>) {
         let value = self.bare(value);
+        if self.kinds.of(value) == K::Array && value.byte_range().len() <= MAX_LIST {
+            let listed = self.paths(value);
+            if !listed.is_empty() {
+                let name = self.b.def(def).name;
+                self.routes.lists.insert(name, listed);
+            }
+            return;
+        }
         let is_text = matches!(self.kinds.of(value), K::String | K::Template | K::Binary);
         if is_text
             && value.byte_range().len() <= MAX_CONSTANT
