@@ -271,7 +271,7 @@ mod tests {
     fn s69_a_prompt_that_was_cut_off_after_its_reading_is_read_once() {
         let dir = tempfile::tempdir().expect("a directory");
         let log = SessionLog::create(dir.path(), Meta::new("m")).expect("created");
-        let reading = || Row::reading(Vec::new(), Vec::new());
+        let reading = || Row::reading(Vec::new(), None);
         let asks = || Row::message(Message::user("which?"));
         let ends = || Row::finished("answered", None, 1);
         for row in [reading(), reading(), asks(), ends(), reading(), asks()] {
