@@ -79,6 +79,8 @@ impl Approver for Terminal {
             }
             say(&asked(question));
             loop {
+                // What was typed before the question is no answer to it.
+                forget_typed();
                 say(KEYS);
                 let Some(line) = line().await else {
                     return Decision::Deny(Some("there was no answer".to_owned()));
@@ -153,7 +155,16 @@ impl Drop for Wanted {
     }
 }
 
-/// The next line that is typed from now on; `None` at the end of input. Dropping the
+/// Drops what waits to be read at the terminal.
+fn forget_typed() {
+    #[cfg(unix)]
+    {
+        use rustix::termios::{QueueSelector, tcflush};
+        let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
+    }
+}
+
+/// The next line that nobody has read; `None` at the end of input. Dropping the
 /// future leaves a line typed later to whoever reads next.
 async fn line() -> Option<String> {
     let wanted = Wanted(Arc::new(AtomicBool::new(true)));
@@ -171,10 +182,7 @@ fn typed(wanted: &AtomicBool) -> Option<String> {
     #[cfg(unix)]
     {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        use rustix::termios::{QueueSelector, tcflush};
         const STEP: Duration = Duration::from_millis(50);
-        // What was typed before the question is no answer to it.
-        let _ = tcflush(&stdin, QueueSelector::IFlush);
         let step = Timespec::try_from(STEP).ok()?;
         loop {
             if !wanted.load(Ordering::Relaxed) {

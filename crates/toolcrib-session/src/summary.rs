@@ -222,6 +222,8 @@ fn count(run: &mut RunSummary, row: &Row) {
             run.model_ms += row.ms;
         }
         Row::Compaction(_) => run.compactions += 1,
+        // One whose prompt was never written down is made again when the run goes on.
+        Row::Reading(_) if run.question.is_none() => run.readings = 1,
         Row::Reading(_) => run.readings += 1,
         Row::Activation(row) => {
             run.loaded += row.tools.len() as u64;
@@ -263,6 +265,21 @@ mod tests {
             input: Some(input),
             ..Usage::default()
         }
+    }
+
+    #[test]
+    fn s69_a_prompt_that_was_cut_off_after_its_reading_is_read_once() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = SessionLog::create(dir.path(), Meta::new("m")).expect("created");
+        let reading = || Row::reading(Vec::new(), None);
+        let asks = || Row::message(Message::user("which?"));
+        let ends = || Row::finished("answered", None, 1);
+        for row in [reading(), reading(), asks(), ends(), reading(), asks()] {
+            log.append(&row).expect("a row");
+        }
+        let summary = Session::read(log.path()).expect("read").summary();
+        let readings: Vec<u64> = summary.runs.iter().map(|run| run.readings).collect();
+        assert_eq!((readings, summary.total.readings), (vec![1, 1], 2));
     }
 
     #[test]

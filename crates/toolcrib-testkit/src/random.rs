@@ -2,8 +2,9 @@
 //!
 //! Replies mix text, markup, reasoning and calls: of tools that are there, that are
 //! not, and that may not be called; with arguments that are fine, broken, no objects or
-//! huge; with ids that are missing, repeated or taken. Providers fail in every class,
-//! overflow among them, before anything was shown and in the middle of a text. For tests of what must hold whatever a model does.
+//! huge, or load tools named `far_a` to `far_c`; with ids that are missing, repeated or
+//! taken. Providers fail in every class, overflow among them, before anything was shown
+//! and in the middle of a text. For tests of what must hold whatever a model does.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -49,6 +50,9 @@ pub fn arguments() -> impl Strategy<Value = String> {
         r#"{"q":1}zz"#,
         "nonsense",
         "\u{0}",
+        r#"{"query":"far"}"#,
+        r#"{"query":"select:far_b,lookup,nowhere"}"#,
+        r#"{"query":"select:far_c,far_a,far_b","limit":1}"#,
     ]);
     prop_oneof![
         4 => (0u8..4).prop_map(|q| format!("{{\"q\":{q}}}")),

@@ -11,7 +11,7 @@ use toolcrib_testkit::tools::{FakeTool, Record};
 use crate::support::*;
 
 /// Always says the same, or never anything.
-struct Always(Option<Decision>);
+pub(crate) struct Always(pub(crate) Option<Decision>);
 
 impl Approver for Always {
     fn decide<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Decision> {

@@ -51,9 +51,21 @@ fn deferring(model: &Arc<ScriptedModel>) -> AgentBuilder {
 
 #[tokio::test]
 async fn l23_s17_after_an_overflow_a_shorter_transcript_goes_on_with_what_was_loaded() {
+    assert_goes_on_after(overflow()).await;
+}
+
+#[tokio::test]
+async fn l23_s18_an_overflow_in_the_stream_is_the_same_while_nothing_was_shown() {
+    let Turn::Fail(error) = overflow() else {
+        unreachable!()
+    };
+    assert_goes_on_after(Turn::Break("".into(), error)).await;
+}
+
+async fn assert_goes_on_after(overflow: Turn) {
     let model = model([
         Turn::calls([("tool_search", r#"{"query":"select:a"}"#)]),
-        overflow(),
+        overflow,
         Turn::text("They spoke of twelve things."),
         Turn::text("7"),
     ]);

@@ -10,23 +10,41 @@ use toolcrib_agent::{Answer, Budget, Event, OutcomeKind};
 use toolcrib_core::{
     CancellationToken, Effect, Message, ModelProfile, Registry, ToolChoice, ToolErrorKind,
 };
+use toolcrib_dispatch::Decision;
+use toolcrib_surface::SurfacePolicy;
 use toolcrib_testkit::random::{self, INPUT, OUTPUT, USD};
-use toolcrib_testkit::scripted::{ScriptedModel, Turn};
+use toolcrib_testkit::scripted::{Recorded, ScriptedModel, Turn};
 use toolcrib_testkit::tools::FakeTool;
 
+use crate::approvals::Always;
 use crate::support::*;
+use crate::surface::deferred;
 
-const TOOLS: &[&str] = &["lookup", "fail", "panic", "progress", "big", "denied"];
+const TOOLS: &[&str] = &[
+    "lookup",
+    "fail",
+    "panic",
+    "progress",
+    "big",
+    "asks",
+    "tool_search",
+    "far_a",
+    "far_b",
+];
 
 /// Part of the message that asks for a summary.
 const SUMMARY: &str = "is about to be replaced by a summary";
 
-/// The usual fakes, one with large results, and one that needs a yes nobody gives.
+/// The usual fakes, one with large results, one that needs a yes, and three that may be
+/// deferred.
 fn tools() -> Registry {
     let mut registry = fakes().registry;
     for tool in [
         FakeTool::big("big", 2_000, 30),
-        FakeTool::echo("denied").with_effect(Effect::Destructive),
+        FakeTool::echo("asks").with_effect(Effect::Destructive),
+        deferred("far_a"),
+        deferred("far_b"),
+        deferred("far_c"),
     ] {
         registry.insert(Arc::new(tool)).unwrap();
     }
@@ -34,13 +52,20 @@ fn tools() -> Registry {
 }
 
 /// Requests begin with all of the one before, but where the transcript was made
-/// shorter; the plan is always the same.
-fn assert_grows(requests: &[toolcrib_testkit::scripted::Recorded], shortened: bool) {
-    if !shortened {
-        return assert_prefixes(requests);
-    }
+/// shorter; the plan is the same, or what was loaded stands behind all it had.
+fn assert_grows(requests: &[Recorded], shortened: bool, loads: bool) {
     for pair in requests.windows(2) {
-        assert!(pair[1].same_plan);
+        if loads {
+            assert_eq!(pair[0].system, pair[1].system);
+            assert!(pair[1].tools.starts_with(&pair[0].tools));
+        } else {
+            assert!(pair[1].same_plan);
+        }
+    }
+    match (shortened, loads) {
+        (true, _) => {}
+        (false, true) => assert_messages_grow(requests),
+        (false, false) => assert_prefixes(requests),
     }
 }
 
@@ -49,6 +74,18 @@ fn asks_for_summary(messages: &[Message]) -> bool {
         Message::User(content) => format!("{content:?}").contains(SUMMARY),
         _ => false,
     })
+}
+
+/// What whoever is asked says to everything, if anybody is.
+fn decision() -> impl Strategy<Value = Option<Decision>> {
+    let says = vec![
+        Decision::Once,
+        Decision::Session,
+        Decision::Always,
+        Decision::Deny(None),
+        Decision::CancelRun,
+    ];
+    proptest::option::of(prop::sample::select(says))
 }
 
 proptest! {
@@ -70,6 +107,7 @@ proptest! {
         cost in proptest::option::weighted(0.2, 0u8..8),
         window in proptest::option::weighted(0.3, 500u64..20_000),
         cancel_after in proptest::option::weighted(0.3, 0usize..40),
+        (strict, decision) in (proptest::option::of(any::<bool>()), decision()),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -102,13 +140,22 @@ proptest! {
                 stop.cancel();
             }
         };
-        let agent = toolcrib_agent::Agent::builder(model.clone())
+        let mut agent = toolcrib_agent::Agent::builder(model.clone())
             .tools(tools())
             .budget(budget)
             .cancel(cancel)
-            .sink(Arc::new(sink))
-            .build()
-            .unwrap();
+            .sink(Arc::new(sink));
+        if let Some(strict) = strict {
+            agent = agent.surface(SurfacePolicy {
+                strict_loading: strict,
+                ..SurfacePolicy::default()
+            });
+        }
+        let yes = matches!(decision, Some(Decision::Once | Decision::Session | Decision::Always));
+        if decision.is_some() {
+            agent = agent.approver(Arc::new(Always(decision)));
+        }
+        let agent = agent.build().unwrap();
         let answer = Answer::<u8>::from_text("a whole number");
         let outcome = runtime.block_on(agent.run_typed("Go.", &answer));
 
@@ -149,7 +196,11 @@ proptest! {
         // last request is that for the summary.
         let summary = requests.last().is_some_and(|request| asks_for_summary(&request.messages));
         let shortened = compacted > 0 || window.is_some() || requests.len() > most || summary;
-        assert_grows(&requests, shortened);
+        assert_grows(&requests, shortened, strict.is_some());
+        let loaded: HashSet<_> = report.surface.loaded().iter().collect();
+        prop_assert_eq!(loaded.len(), report.surface.loaded().len());
+        prop_assert!(loaded.iter().all(|name| name.as_str().starts_with("far_")));
+        prop_assert!(strict.is_some() || loaded.is_empty());
         let last = report.history.messages().cloned().collect::<Vec<_>>();
         assert_paired(&last);
         // Once calls are no longer taken, they are never taken again.
@@ -164,7 +215,7 @@ proptest! {
             match event {
                 Event::ToolCallStarted { call_id, name, .. } => {
                     prop_assert!(begun.insert(call_id.clone()));
-                    prop_assert_ne!(&**name, "denied");
+                    prop_assert!(yes || &**name != "asks");
                 }
                 Event::ToolCallFinished { call_id, error, .. } => {
                     prop_assert!(ended.insert(call_id.clone()));

@@ -198,6 +198,13 @@ pub(crate) fn assert_prefixes(requests: &[Recorded]) {
         assert!(pair[1].same_plan);
         assert_eq!(pair[0].fingerprint, pair[1].fingerprint);
         assert_eq!(pair[0].system, pair[1].system);
+    }
+    assert_messages_grow(requests);
+}
+
+/// The messages of each request begin with all of the one before.
+pub(crate) fn assert_messages_grow(requests: &[Recorded]) {
+    for pair in requests.windows(2) {
         // Bytes, as a wire would render them.
         let bytes = |messages: &[Message]| -> Vec<String> {
             let render = |message: &Message| serde_json::to_string(message).unwrap();

@@ -18,7 +18,7 @@ fn name(name: &str) -> ToolName {
     ToolName::parse(name).unwrap()
 }
 
-fn deferred(name: &str) -> FakeTool {
+pub(crate) fn deferred(name: &str) -> FakeTool {
     FakeTool::echo(name).with_spec(|spec| {
         spec.exposure(Exposure::Deferred)
             .source(SourceId::new("server"))

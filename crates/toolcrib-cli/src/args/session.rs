@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::{AskArgs, PlaceArgs, duration};
@@ -131,7 +132,7 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "SESSION", default_value = "last")]
     pub(crate) sessions: Vec<String>,
     /// The newest N sessions instead
-    #[arg(long, value_name = "N", conflicts_with = "sessions")]
+    #[arg(long, value_name = "N", conflicts_with = "sessions", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) newest: Option<usize>,
     /// Print one JSON object a session, and one with the sum
     #[arg(long)]

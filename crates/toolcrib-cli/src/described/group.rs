@@ -1,6 +1,7 @@
 //! Ends what a command started, however its call ends.
 //!
-//! Three nets, one behind the other: the process group that the command leads; what
+//! Three nets, one behind the other: the process group that the command leads, which a
+//! second process ends where this one is killed and cannot; what
 //! descends from it, for whoever left the group; and what carries the mark of the call in
 //! its environment, for whoever left the group and whose parent is gone. The last one
 //! needs `/proc`, and catches nobody who cleared the environment too. A call that came to
@@ -8,7 +9,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use toolcrib_mcp::Guard;
 
 /// The variable that holds the marks.
 pub(super) const MARKED: &str = "TOOLCRIB_CALL";
@@ -49,6 +52,9 @@ impl Mark {
 /// Leaders of the groups that run now.
 static RUNNING: Mutex<BTreeMap<u32, Leader>> = Mutex::new(BTreeMap::new());
 
+/// Ends them if this process is killed; started with the first one.
+static GUARD: LazyLock<Option<Guard>> = LazyLock::new(crate::mcp_cmd::guard);
+
 #[derive(Clone, Debug)]
 struct Leader {
     /// It was not waited for yet: until then nobody else can have its number.
@@ -81,6 +87,9 @@ impl Group {
             mark: mark.clone(),
         };
         running().extend(leader.map(|leader| (leader, entry)));
+        if let (Some(leader), Some(guard)) = (leader, &*GUARD) {
+            guard.add(leader);
+        }
         Group {
             leader,
             mark,
@@ -115,6 +124,9 @@ impl Drop for Group {
         self.end();
         if let Some(leader) = self.leader {
             running().remove(&leader);
+            if let Some(guard) = &*GUARD {
+                guard.remove(leader);
+            }
         }
     }
 }

@@ -351,7 +351,6 @@ fn p14_l12_while_a_person_is_asked() {
     terminal.type_in("perhaps\n");
     let twice = || terminal.shown().matches("[y] once").count() == 2;
     until("it was not asked again", twice);
-    std::thread::sleep(Duration::from_millis(200));
     terminal.type_in("y\n");
     assert_eq!(terminal.code(), Some(0), "{}", terminal.shown());
     assert!(wiped());

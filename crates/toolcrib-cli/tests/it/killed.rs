@@ -47,7 +47,7 @@ fn l30_killed_at_200_points_a_session_loses_at_most_the_turn_in_flight() {
     };
     let start = Instant::now();
     assert!(ask().output().unwrap().status.success());
-    let whole_time = start.elapsed();
+    let mut whole_time = start.elapsed();
     let whole = std::fs::read_to_string(&world.sessions()[0]).unwrap();
     let whole = rows(&whole);
     std::fs::remove_file(&world.sessions()[0]).unwrap();
@@ -84,7 +84,12 @@ fn l30_killed_at_200_points_a_session_loses_at_most_the_turn_in_flight() {
             replies + 1 >= announced,
             "{replies} replies of {announced} turns"
         );
-        cut_short += u32::from(found.len() < whole.len());
+        let complete = found.len() == whole.len();
+        cut_short += u32::from(!complete);
+        if complete {
+            // The run that was timed was a slow one.
+            whole_time = whole_time * 19 / 20;
+        }
         if point % 50 == 25 {
             let shown = world.run(&["session", "show", "last"]);
             assert_eq!(shown.code, Some(0), "{}", shown.stderr);

@@ -172,6 +172,13 @@ fn a_session_named_twice_is_counted_once_and_a_sum_has_no_question() {
 }
 
 #[test]
+fn a_report_on_no_session_at_all_is_refused() {
+    let ran = World::sample().run(&["report", "--newest", "0"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stderr.contains("--newest"), "{}", ran.stderr);
+}
+
+#[test]
 fn what_a_branch_copied_is_counted_once_in_a_sum() {
     let world = asked();
     let id = ids(&world).remove(0);

@@ -63,15 +63,37 @@ pub(crate) fn until(what: &str, mut is: impl FnMut() -> bool) {
     }
 }
 
+/// The run was cancelled, and each of its calls has its result.
+#[cfg(target_os = "linux")]
+fn assert_cancelled(world: &World) {
+    let [session] = &world.sessions()[..] else {
+        panic!("one session")
+    };
+    let rows = json_lines(session);
+    assert_eq!(rows.last().unwrap()["outcome"], "cancelled");
+    let results: Vec<_> = rows
+        .iter()
+        .filter(|row| row["row"] == "tool_result")
+        .collect();
+    assert_eq!(results.len(), 3, "each call has its result");
+    assert_eq!(results[1]["kind"], "cancelled");
+    let said = results[0]["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        said.contains("done quickly"),
+        "a sibling keeps its result: {said}"
+    );
+}
+
 /// A tool that starts a child and a grandchild, which outlive it if nobody ends them;
 /// another one that ends at once, called beside it; and one that ignores the request to
 /// end.
 #[test]
 #[cfg(target_os = "linux")]
-fn p14_l15_an_interrupt_while_tools_run_leaves_no_process_and_a_session_that_goes_on() {
-    for (at, deaf) in [("INT", false), ("TERM", true)] {
+fn p14_l15_an_end_while_tools_run_leaves_no_process_and_a_session_that_goes_on() {
+    let ends = [("INT", false), ("TERM", true), ("KILL", true)];
+    for (nth, (at, deaf)) in ends.into_iter().enumerate() {
         let world = World::sample();
-        let mark = format!("31{}{}", std::process::id(), u8::from(deaf));
+        let mark = format!("31{}{nth}", std::process::id());
         let trap = if deaf { "trap '' TERM INT HUP; " } else { "" };
         let tree = format!("{trap}(sleep {mark} & sleep {mark}) & sleep {mark} & wait");
         let describe = |name: &str, script: &str| {
@@ -95,26 +117,19 @@ fn p14_l15_an_interrupt_while_tools_run_leaves_no_process_and_a_session_that_goe
         ]);
         let child = world.spawn(&crate::world::ask_with_tools(&script, "Where?"));
         until("the tool's children never came", || alive(&mark).len() >= 3);
+        let killed = at == "KILL";
+        if killed {
+            // The guard is told right after the start.
+            std::thread::sleep(Duration::from_millis(500));
+        }
         interrupt(child.id(), at);
         let ran = ran(child.wait_with_output().unwrap());
-        assert_eq!(ran.code, Some(130), "{at}: {}", ran.stderr);
+        let code = (!killed).then_some(130);
+        assert_eq!(ran.code, code, "{at}: {}", ran.stderr);
         until("children are left", || alive(&mark).is_empty());
-        let [session] = &world.sessions()[..] else {
-            panic!("one session")
-        };
-        let rows = json_lines(session);
-        assert_eq!(rows.last().unwrap()["outcome"], "cancelled");
-        let results: Vec<_> = rows
-            .iter()
-            .filter(|row| row["row"] == "tool_result")
-            .collect();
-        assert_eq!(results.len(), 3, "each call has its result");
-        assert_eq!(results[1]["kind"], "cancelled");
-        let said = results[0]["result"]["content"][0]["text"].as_str().unwrap();
-        assert!(
-            said.contains("done quickly"),
-            "a sibling keeps its result: {said}"
-        );
+        if !killed {
+            assert_cancelled(&world);
+        }
         // It goes on where it was.
         let answer = world.script(&[r#"{"text":"It is in src/cut.rs:4."}"#]);
         let resumed = world.run(&["session", "resume", "last", "--model", &answer, "And now?"]);
