@@ -14,6 +14,7 @@ use toolcrib_surface::{
 };
 
 use crate::driver::Driver;
+use crate::tally::BYTES_PER_TOKEN;
 use crate::{Answer, Budget, BudgetError, Inbox, Outcome, Rules, Run, Sink, words};
 
 /// Asks a model questions and runs the tools that it calls. Any number of runs
@@ -67,6 +68,20 @@ pub enum AgentError {
         tools: usize,
         /// How many it takes.
         most: usize,
+    },
+    /// What every request carries does not fit into the model's window.
+    #[error(
+        "the model `{model}` takes {room} tokens, and the instructions with {tools} tools alone take about {needed}; choose a model with a larger window, say so in models.toml if its window is larger, or disable some tools"
+    )]
+    WindowTooSmall {
+        /// Profile id of the model.
+        model: Str,
+        /// How many tools are sent.
+        tools: usize,
+        /// Estimated tokens of instructions and definitions.
+        needed: u64,
+        /// Tokens that a prompt may take.
+        room: u64,
     },
 }
 
@@ -338,6 +353,18 @@ impl AgentBuilder {
                     model: profile.id.clone(),
                     tools: sent,
                     most,
+                });
+            }
+            _ => {}
+        }
+        let needed = prefix_bytes(&plan) / BYTES_PER_TOKEN;
+        match profile.prompt_room() {
+            Some(room) if needed >= room => {
+                return Err(AgentError::WindowTooSmall {
+                    model: profile.id.clone(),
+                    tools: sent,
+                    needed,
+                    room,
                 });
             }
             _ => {}

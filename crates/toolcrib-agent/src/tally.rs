@@ -28,7 +28,7 @@ pub struct Tally {
 }
 
 /// Stands in for a tokenizer where a provider reports nothing.
-const BYTES_PER_TOKEN: u64 = 4;
+pub(crate) const BYTES_PER_TOKEN: u64 = 4;
 
 impl Tally {
     /// Adds one reply; the byte counts are those of the request and the reply.

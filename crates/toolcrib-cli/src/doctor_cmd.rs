@@ -15,7 +15,7 @@ use toolcrib_core::{
     ToolChoice, ToolName, ToolSpec, TurnPlan,
 };
 use toolcrib_dispatch::Redactor;
-use toolcrib_models::{ModelSpec, Profiles, Reach, Reached, Target};
+use toolcrib_models::{ModelSpec, NO_PROXY_ADDRESS, Profiles, Reach, Reached, Target, is_proxy};
 
 use crate::args::DoctorArgs;
 use crate::ask::redactor;
@@ -146,30 +146,9 @@ fn proxies(report: &mut Report) {
                 "{variable} is set: remote providers are reached through it, this machine is not"
             ));
         } else {
-            report.bad(&format!(
-                "{variable} is no address of a proxy; write it like http://HOST:PORT or unset it"
-            ));
+            report.bad(&format!("{variable} {NO_PROXY_ADDRESS}"));
         }
     }
-}
-
-/// Whether requests go through it; what is no address is passed over in silence.
-fn is_proxy(value: &str) -> bool {
-    let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
-    let known = ["http", "https", "socks5", "socks5h"];
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let (_, place) = authority.rsplit_once('@').unwrap_or(("", authority));
-    let (host, port) = match place.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
-        _ => (place, None),
-    };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let is_host = bare.len() < host.len() || !host.contains(':');
-    known.iter().any(|word| word.eq_ignore_ascii_case(scheme))
-        && is_host
-        && !bare.is_empty()
-        && !bare.contains(char::is_whitespace)
-        && port.is_none_or(|port| port.parse::<u16>().is_ok())
 }
 
 /// An endpoint that is asked already.

@@ -6,6 +6,7 @@
 
 mod endpoint;
 mod fault;
+mod proxy;
 mod secret;
 mod stream;
 
@@ -22,6 +23,7 @@ use crate::sse::Flow;
 
 pub(crate) use endpoint::{Auth, Endpoint, Route, shown_url};
 pub(crate) use fault::{Fault, excerpt};
+pub use proxy::{NO_PROXY_ADDRESS, is_proxy};
 pub use secret::Key;
 pub(crate) use stream::body;
 #[cfg(test)]

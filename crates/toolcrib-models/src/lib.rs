@@ -50,7 +50,7 @@ mod usage;
 pub use acp::{AcpModel, OnGroup};
 pub use chat::{ChatModel, ChatOptions, Vendor};
 pub use check::{Finding, check_request};
-pub use http::Key;
+pub use http::{Key, NO_PROXY_ADDRESS, is_proxy};
 #[cfg(feature = "local")]
 pub use local::LocalModel;
 pub use navigator::Navigator;

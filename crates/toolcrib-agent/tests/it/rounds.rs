@@ -294,3 +294,18 @@ async fn more_tools_than_the_model_takes_fail_at_once() {
     let error = agent(&model).build().err().unwrap();
     insta::assert_snapshot!(error, @"the model `script:small` takes at most 3 tools, and 5 are visible; disable some of them");
 }
+
+#[tokio::test]
+async fn a_window_that_holds_no_more_than_the_tools_fails_at_once() {
+    let mut profile = ModelProfile::new("script:small");
+    profile.window = Some(8_000);
+    profile.input_limit = Some(20);
+    let model = std::sync::Arc::new(ScriptedModel::new([]).with_profile(profile.clone()));
+    let error = agent(&model).build().err().unwrap();
+    insta::assert_snapshot!(error, @"the model `script:small` takes 20 tokens, and the instructions with 5 tools alone take about 151; choose a model with a larger window, say so in models.toml if its window is larger, or disable some tools");
+    assert!(model.requests().is_empty());
+
+    profile.input_limit = None;
+    let model = std::sync::Arc::new(ScriptedModel::new([]).with_profile(profile));
+    assert!(agent(&model).build().is_ok());
+}

@@ -311,6 +311,46 @@ fn doctor_names_cause_and_next_step_of_what_keeps_a_model_from_answering() {
 }
 
 #[test]
+fn ask_names_a_proxy_that_is_none_and_a_window_that_holds_no_tools() {
+    let world = World::sample();
+    let server = lists("{}");
+    mine(&world, &server, "window = 512\n");
+    let ask = ["ask", "--model", "mine:m", "Where is a result truncated?"];
+    let ran = with_key(&world, &ask);
+    assert_ne!(ran.code, Some(0));
+    let told = ran.stderr.trim();
+    assert!(told.contains("`mine:m` takes 512 tokens"), "{told}");
+    assert!(
+        told.contains("choose a model with a larger window"),
+        "{told}"
+    );
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(server.received().is_empty());
+
+    table(
+        &world,
+        "[providers.far]\nwire = 'chat'\nhabits = 'vllm'\nbase_url = 'https://model.invalid/v1'\n",
+    );
+    let mut command = world.command();
+    command.env("HTTPS_PROXY", format!("nonsense://{KEY}@x"));
+    let ran = crate::world::ran(
+        command
+            .args(["ask", "--model", "far:m", "Why?"])
+            .output()
+            .unwrap(),
+    );
+    assert_ne!(ran.code, Some(0));
+    let told = ran.stderr.trim();
+    assert!(
+        told.ends_with(
+            "HTTPS_PROXY is no address of a proxy; write it like http://HOST:PORT or unset it"
+        ),
+        "{told}"
+    );
+    assert!(!told.contains(KEY) && told.lines().count() == 1, "{told}");
+}
+
+#[test]
 fn doctor_does_not_wait_for_what_says_nothing() {
     let world = World::sample();
     let silent = ByteServer::serve(|_| Answer::silence()).unwrap();

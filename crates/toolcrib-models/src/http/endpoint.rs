@@ -5,12 +5,20 @@ use std::net::IpAddr;
 use std::sync::Once;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use toolcrib_core::{ModelError, ModelErrorKind as Kind};
 
 use super::fault::{self, Fault, excerpt};
+use super::proxy::{self, NO_PROXY_ADDRESS};
 use super::secret::Key;
+
+/// Shorter texts are no secrets; ordinary words would be struck out.
+const LEAST_SECRET: usize = 4;
+/// Least length of an encoded form that is struck out.
+const LEAST_ENCODED: usize = 8;
 
 /// How a key is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +83,11 @@ impl Endpoint {
             url.query_pairs_mut().append_pair(name, value);
         }
         secrets.push(url.username().to_owned());
-        secrets.extend(url.password().map(str::to_owned));
+        if let Some(password) = url.password() {
+            secrets.push(password.to_owned());
+            // As the header of a password holds both.
+            secrets.extend(encoded(&format!("{}:{password}", url.username())));
+        }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let accept = HeaderValue::from_static("text/event-stream, application/json");
@@ -96,10 +108,11 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(name, value);
             secrets.push(key.reveal().to_owned());
+            secrets.extend(encoded(key.reveal()));
             let _ = url.set_username("");
             let _ = url.set_password(None);
         }
-        secrets.retain(|secret| secret.len() >= 4);
+        secrets.retain(|secret| secret.len() >= LEAST_SECRET);
         // The longest first, so that one secret inside another leaves nothing over.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
 
@@ -143,6 +156,13 @@ impl Endpoint {
         }
         if self.local {
             builder = builder.no_proxy();
+        } else if let Some(name) = proxy::unusable(
+            self.url.scheme(),
+            self.url.host_str().unwrap_or_default(),
+            &|name| std::env::var(name).ok(),
+        ) {
+            let what = format!("was not asked: {name} {NO_PROXY_ADDRESS}");
+            return Err(self.error(Fault::new(Kind::Unsupported, what, "")));
         }
         builder.build().map_err(|error| {
             self.error(Fault::new(
@@ -177,6 +197,7 @@ impl Endpoint {
         }
         for secret in &self.secrets {
             message = message.replace(secret.as_str(), "[secret]");
+            message = without_cut(&message, secret);
         }
         ModelError::new(fault.kind, message)
             .retryable(fault.retryable)
@@ -221,6 +242,43 @@ fn show(url: &Url, path: &str) -> String {
         url.scheme(),
         port.unwrap_or_default()
     )
+}
+
+/// A message in which a secret that was cut off at the end of an excerpt is gone too.
+fn without_cut(message: &str, secret: &str) -> String {
+    let mut parts = message.split('…').peekable();
+    let mut out = String::new();
+    while let Some(part) = parts.next() {
+        let cut = parts.peek().is_some();
+        let starts = (LEAST_SECRET..secret.len()).rev();
+        let mut starts = starts.filter_map(|end| secret.get(..end));
+        match starts.find(|start| cut && part.ends_with(start)) {
+            Some(start) => {
+                out.push_str(&part[..part.len() - start.len()]);
+                out.push_str("[secret]");
+            }
+            None => out.push_str(part),
+        }
+        if cut {
+            out.push('…');
+        }
+    }
+    out
+}
+
+/// What of a secret is the same in base64 wherever it stands in the bytes encoded.
+fn encoded(secret: &str) -> Vec<String> {
+    let forms = (0..3).flat_map(|before| {
+        let bytes = [&vec![0; before], secret.as_bytes()].concat();
+        let start = (before * 8).div_ceil(6);
+        let end = bytes.len() * 8 / 6;
+        [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD].map(|engine| {
+            let text = engine.encode(&bytes);
+            text.get(start..end).unwrap_or_default().to_owned()
+        })
+    });
+    // Of a short one too little is left to be told from other text.
+    forms.filter(|form| form.len() >= LEAST_ENCODED).collect()
 }
 
 /// An address without its secrets.

@@ -30,6 +30,7 @@ const EXCERPT: usize = 200;
 
 /// Stands for the advice of the endpoint's wire.
 pub(super) const CHECK_URL: &str = "check the base URL, which usually ends in /v1";
+const NO_UTF8: &str = "ask again; if it stays, update the server, which cuts characters apart or uses another encoding";
 const ASK_AGAIN: &str = "ask again";
 const WAIT: &str = "wait a little and ask again";
 const CHECK_KEY: &str = "check the API key and what it may use";
@@ -92,6 +93,10 @@ impl Fault {
         let text = String::from_utf8_lossy(data);
         let trimmed = text.trim_start_matches('\u{feff}').trim();
         let lower = trimmed.to_ascii_lowercase();
+        if trimmed.starts_with(['{', '[']) && std::str::from_utf8(data).is_err() {
+            let what = format!("{verb} JSON that is no UTF-8: {}", excerpt(trimmed));
+            return Fault::new(Kind::Malformed, what, NO_UTF8);
+        }
         Fault::malformed(if trimmed.is_empty() {
             format!("{verb} an empty body")
         } else if data.starts_with(&GZIP) {
@@ -227,7 +232,7 @@ const OVERFLOW_WORDS: [&str; 4] = [
     "string_above_max_length",
 ];
 
-const OVERFLOW_PHRASES: [&str; 10] = [
+const OVERFLOW_PHRASES: [&str; 13] = [
     "maximum context length",
     "context length exceeded",
     "exceeds the available context size",
@@ -238,6 +243,9 @@ const OVERFLOW_PHRASES: [&str; 10] = [
     "context window exceeded",
     "exceeds the maximum number of tokens allowed",
     "greater than the context length",
+    "exceeds the context length",
+    "longer than the maximum model length",
+    "model is loaded with context length",
 ];
 
 const QUOTA_WORDS: [&str; 6] = [
@@ -263,13 +271,20 @@ const KEY_WORDS: [&str; 3] = ["invalid_api_key", "authentication_error", "api_ke
 const KEY_PHRASES: [&str; 2] = ["api key not valid", "api key expired"];
 
 /// The model or its server takes no tools.
-const TOOL_PHRASES: [&str; 5] = [
+const TOOL_PHRASES: [&str; 8] = [
     "does not support tools",
     "does not support function calling",
     "no endpoints found that support tool use",
     "function calling is not enabled",
     "tools are not supported",
+    "tool calling` is not supported",
+    // Servers that were started without their parser of calls.
+    "requires --jinja",
+    "requires --enable-auto-tool-choice",
 ];
+
+/// The model does not fit into the machine, and will not a moment later.
+const MEMORY_PHRASES: [&str; 1] = ["model requires more system memory"];
 
 /// The model wrote something that its own server could not read.
 const MODEL_WORDS: [&str; 3] = ["truncated", "tool_use_failed", "model_output_invalid"];
@@ -381,6 +396,8 @@ impl Report {
             "context size (",
             "tokens >",
             "number of tokens allowed (",
+            "maximum model length of",
+            "context length of only",
         ]);
         self.needed = first(&[
             "resulted in",
@@ -388,6 +405,9 @@ impl Report {
             "too long:",
             "request (",
             "token count (",
+            "prompt (length",
+            "prompt contains",
+            "keep the first",
         ]);
     }
 
@@ -424,6 +444,10 @@ impl Report {
         }
         if self.says(&[], &TOOL_PHRASES) {
             return (Kind::Unsupported, false, NO_TOOLS);
+        }
+        if self.says(&[], &MEMORY_PHRASES) {
+            let next = "free memory on the server's machine, or choose a smaller model";
+            return (Kind::Unavailable, false, next);
         }
         if self.says(&MODEL_WORDS, &MODEL_PHRASES) {
             return (

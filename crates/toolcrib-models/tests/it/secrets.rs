@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use base64::Engine as _;
 use toolcrib_core::Model as _;
 use toolcrib_models::{ChatModel, ChatOptions, Key, Vendor};
 use toolcrib_testkit::{Answer, ByteServer};
@@ -11,6 +12,17 @@ use toolcrib_testkit::{Answer, ByteServer};
 use crate::support::*;
 
 const SECRETS: [&str; 3] = ["sk-hunter2-key", "hunter2-password", "hunter2-query"];
+
+/// What is always the same of key and password in base64, whatever stands before them.
+const IN_BASE64: [&str; 3] = ["aHVudGVyM", "h1bnRlcj", "odW50ZXIy"];
+
+/// What a careless server tells of the headers it got.
+fn in_base64(key: &str) -> String {
+    let encode = |text: String| base64::engine::general_purpose::STANDARD.encode(text);
+    let told = ["", "x", "xx"].map(|before| encode(format!("{before}{key}")));
+    let basic = encode("me:hunter2-password".to_owned());
+    format!(r#"{{"error":"{} {basic}"}}"#, told.join(" "))
+}
 
 /// Collects every span and event of every crate as text.
 #[derive(Clone, Default)]
@@ -62,6 +74,8 @@ fn p36_no_key_password_or_query_in_errors_logs_or_debug_forms() {
         vec![
             good(),
             Answer::json(401, &*echo),
+            Answer::json(401, in_base64(key)),
+            Answer::json(400, format!(r#"{{"error":"{} {key}"}}"#, "x".repeat(190))),
             Answer::json(400, &*echo),
             Answer::json(200, &*echo),
             Answer::sse([&*echo]),
@@ -112,13 +126,14 @@ fn p36_no_key_password_or_query_in_errors_logs_or_debug_forms() {
         "{bad:?} {:?}",
         ChatModel::new(bad.clone()).unwrap_err()
     );
-    assert_eq!(failures, 22);
+    assert_eq!(failures, 26);
     let logged = log.0.lock().unwrap().clone();
     assert!(
         logged.contains("sending again"),
         "the log was not collected"
     );
-    for secret in SECRETS {
+    assert!(all.contains("[secret]…"), "the key was not cut: {all}");
+    for secret in SECRETS.into_iter().chain(IN_BASE64) {
         assert!(!all.contains(secret), "{all}");
         assert!(!logged.contains(secret), "{logged}");
     }

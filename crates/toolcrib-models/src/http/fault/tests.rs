@@ -59,6 +59,20 @@ fn every_cause_comes_with_a_next_step() {
     assert_eq!(next(400, &no_tools), NO_TOOLS);
     let routed = says("No endpoints found that support tool use.");
     assert_eq!(next(404, &routed), NO_TOOLS);
+    for started in [
+        "tools param requires --jinja flag",
+        "auto tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        "`tool calling` is not supported with this model",
+    ] {
+        let body = says(started);
+        for status in [400, 500] {
+            check(status, &body, Kind::Unsupported, false);
+            assert_eq!(next(status, &body), NO_TOOLS, "{started}");
+        }
+    }
+    let memory = says("model requires more system memory (9.0 GiB) than is available (4.2 GiB)");
+    check(500, &memory, Kind::Unavailable, false);
+    assert!(next(500, &memory).contains("smaller model"));
     // A key that is refused with the status of any bad request.
     let key = r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}"#;
     check(400, key, Kind::Auth, false);
@@ -68,6 +82,19 @@ fn every_cause_comes_with_a_next_step() {
             assert!(!next(status, body).is_empty(), "{status} {body}");
         }
     }
+}
+
+#[test]
+fn a_character_cut_apart_is_no_matter_of_the_address() {
+    let fault = Fault::not_the_wire("sent", b"{\"choices\":[{\"text\":\"\xf0\x9f\"}]}");
+    assert_eq!((fault.kind, &*fault.next), (Kind::Malformed, NO_UTF8));
+    assert!(
+        fault.what.starts_with("sent JSON that is no UTF-8: {"),
+        "{}",
+        fault.what
+    );
+    assert_eq!(Fault::not_the_wire("sent", b"\xff\xfe").next, CHECK_URL);
+    assert_eq!(Fault::not_the_wire("sent", b"{]").next, CHECK_URL);
 }
 
 #[test]
@@ -141,6 +168,27 @@ fn overflow_says_what_was_needed_and_what_is_allowed() {
         None,
         None,
     );
+    for (message, needed, allowed) in [
+        ("the input length exceeds the context length", None, None),
+        (
+            "The decoder prompt (length 9000) is longer than the maximum model length of 4096.",
+            Some(9000),
+            Some(4096),
+        ),
+        (
+            "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.",
+            Some(5000),
+            Some(4096),
+        ),
+        (
+            "Prompt contains 40000 tokens and 0 draft tokens, too large for model with maximum context length of 32768",
+            Some(40000),
+            Some(32768),
+        ),
+    ] {
+        let body = format!(r#"{{"error":{{"message":"{message}"}}}}"#);
+        overflow(400, &body, needed, allowed);
+    }
     overflow(
         413,
         r#"{"error":{"code":"context_length_exceeded"}}"#,
