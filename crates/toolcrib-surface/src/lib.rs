@@ -67,7 +67,7 @@ pub use policy::{Defer, PolicyError, SurfacePolicy, SurfaceSettings};
 pub use rank::{Hit, Ranking};
 pub use reading::{Domains, Reading, domain_word};
 pub use report::{SourceReport, SurfaceReport};
-pub use search::{Found, Search, UnknownName};
+pub use search::{Found, Search, SharedName, UnknownName};
 pub use shelf::Shelf;
 pub use state::{Loading, Misreads, SurfaceState};
 pub use surface::Surface;
