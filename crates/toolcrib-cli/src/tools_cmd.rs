@@ -228,6 +228,11 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, 
         for &doc in &found.nearest {
             let _ = writeln!(text, "  {}", line(doc));
         }
+        if found.other_language && !found.no_words {
+            text.push_str(
+                "This seems to be in another language than the descriptions: ask in theirs.\n",
+            );
+        }
         for shared in &found.shared {
             let name = harmless_line(&shared.name, 80);
             let tools = names(&shared.tools).join(", ");

@@ -30,6 +30,7 @@ mod endings;
 mod evidence;
 mod index;
 mod inventory;
+mod language;
 mod meaning;
 mod names;
 mod planner;

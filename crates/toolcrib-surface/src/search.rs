@@ -6,6 +6,7 @@ use std::fmt;
 use toolcrib_core::Str;
 
 use crate::index::ToolIndex;
+use crate::language::other_language;
 use crate::query::Query;
 use crate::rank::{Admit, Hit, Ranking};
 
@@ -80,6 +81,8 @@ pub struct Found {
     pub nothing_fits: bool,
     /// Whether that is because no tool has any of the words, whatever was confined.
     pub no_words: bool,
+    /// Whether nothing fits a query that seems to be in another language than the tools.
+    pub other_language: bool,
     /// The nearest tools where nothing fits, best first.
     pub nearest: Vec<usize>,
     /// The nearest sources where nothing fits, best first.
@@ -133,6 +136,7 @@ impl ToolIndex {
                     of_sources.extend(self.alike_in_sources(&query, how.admit));
                 }
                 confined |= !query.sources.is_empty() || !query.required.is_empty();
+                found.other_language |= other_language(&query.text, &self.words);
                 missed.push(self.rank_read(&query, NEAREST, how.admit));
             } else {
                 lists.push(self.cut(&query, ranking.hits));
@@ -154,6 +158,7 @@ impl ToolIndex {
             fits
         });
         found.nothing_fits = lists.is_empty() && !missed.is_empty();
+        found.other_language &= found.nothing_fits;
         if found.nothing_fits {
             self.name_nearest(&missed, &of_sources, &mut found);
             found.no_words = found.nearest.is_empty() && !confined;

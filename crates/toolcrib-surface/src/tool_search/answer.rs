@@ -143,6 +143,9 @@ fn nothing(inventory: &Inventory, found: &Found, blank: bool) -> String {
         let sources: Vec<String> = sources.collect();
         let _ = write!(text, " The nearest sources: {}.", sources.join(", "));
     }
+    if found.other_language && !found.no_words {
+        text.push_str(" It seems to be in another language: ask in the language of the tools.");
+    }
     if found.no_words {
         text.push_str(" None has any of these words: ask in the language of the tools.");
     }
