@@ -193,6 +193,10 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, 
         let unknown: Vec<_> = unknown
             .map(|unknown| json!({ "name": unknown.name, "near": names(&unknown.near) }))
             .collect();
+        let shared = found.shared.iter();
+        let shared: Vec<_> = shared
+            .map(|shared| json!({ "name": shared.name, "tools": names(&shared.tools) }))
+            .collect();
         print(&format!(
             "{}\n",
             json!({
@@ -201,6 +205,7 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, 
                 "nothing_fits": found.nothing_fits,
                 "nearest": names(&found.nearest),
                 "unknown": unknown,
+                "shared": shared,
             })
         ));
     } else {
@@ -214,12 +219,27 @@ fn search(registry: &Registry, query: &str, args: &ToolsArgs) -> Result<Status, 
                  descriptions.\n",
             );
         } else if found.hits.is_empty() && found.nearest.is_empty() {
-            text.push_str("Nothing fits.\n");
+            if found.shared.is_empty() {
+                text.push_str("Nothing fits.\n");
+            }
         } else if found.hits.is_empty() {
             text.push_str("Nothing fits. The nearest are:\n");
         }
         for &doc in &found.nearest {
             let _ = writeln!(text, "  {}", line(doc));
+        }
+        if found.other_language && !found.no_words {
+            text.push_str(
+                "This seems to be in another language than the descriptions: ask in theirs.\n",
+            );
+        }
+        for shared in &found.shared {
+            let name = harmless_line(&shared.name, 80);
+            let tools = names(&shared.tools).join(", ");
+            let _ = writeln!(
+                text,
+                "Several tools are called {name}: {tools}. Select one by its whole name."
+            );
         }
         for source in &found.unknown_sources {
             let _ = writeln!(text, "There is no source {}.", harmless_line(source, 80));

@@ -6,6 +6,7 @@
 //! refuse it otherwise, and a root that may be an object or something else is one,
 //! since arguments always are.
 
+mod canonical;
 mod look;
 
 use std::cell::Cell;
@@ -154,10 +155,7 @@ impl Schema {
     /// The schema with all object keys sorted and no white space: two schemas that
     /// mean the same bytes apart from order and layout have equal canonical forms.
     pub fn canonical(&self) -> String {
-        let value: Value = serde_json::from_str(&self.wire).unwrap_or(Value::Null);
-        let mut out = String::with_capacity(self.wire.len());
-        canonical(&value, &mut out);
-        out
+        canonical::canonical(&self.wire)
     }
 }
 
@@ -194,36 +192,6 @@ fn admits_object(root: &Value, node: &Value, looks: &Cell<u32>) -> bool {
         && branches("allOf").is_none_or(|all| all.iter().all(admits))
         && branches("enum").is_none_or(|values| values.iter().any(Value::is_object))
         && map.get("const").is_none_or(Value::is_object)
-}
-
-fn canonical(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            out.push('{');
-            for (i, (key, value)) in entries.into_iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                out.push_str(&Value::String(key.clone()).to_string());
-                out.push(':');
-                canonical(value, out);
-            }
-            out.push('}');
-        }
-        Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                canonical(item, out);
-            }
-            out.push(']');
-        }
-        other => out.push_str(&other.to_string()),
-    }
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -22,6 +22,9 @@ const STANDS_OUT: usize = 30;
 /// nothing to do with a query.
 const FAR: f32 = 0.25;
 
+/// As many tools as the threshold of [`crate::Weights::refuse`] was fitted for at least.
+const MANY: usize = 500;
+
 /// Known words from which on a query may hold a need beside those that fit.
 const LONG: usize = 8;
 
@@ -92,6 +95,17 @@ fn margin(mut near: Vec<f32>) -> f32 {
     (best - if few { last.min(FAR) } else { last }).max(0.0)
 }
 
+/// The evidence below which nothing of so many tools fits. The nearest of many tools is
+/// near by chance alone, the more so the more there are: by about a deviation times the
+/// root of twice the logarithm of their number. What small collections have less of that
+/// is taken off.
+fn refuse(weights: &crate::Weights, tools: usize) -> f32 {
+    let by_chance = |tools: usize| (2.0 * (tools.max(1) as f32).ln()).sqrt();
+    let less = (by_chance(MANY) - by_chance(tools)).max(0.0);
+    let least = weights.refuse_least.min(weights.refuse);
+    (weights.refuse - weights.refuse_small * less).max(least)
+}
+
 impl ToolIndex {
     /// The evidence for `best`, the best tools of `query`.
     pub(crate) fn evidence(&self, query: &Query, best: &[usize]) -> Evidence {
@@ -145,7 +159,7 @@ impl ToolIndex {
         if self.encoded.is_some() {
             return evidence.strength_encoded(weights) >= weights.encoded.refuse;
         }
-        evidence.unread || evidence.strength(weights) >= weights.refuse
+        evidence.unread || evidence.strength(weights) >= refuse(weights, self.docs.len())
     }
 }
 
@@ -163,6 +177,20 @@ mod tests {
         assert_eq!(margin(vec![0.75]), 0.5);
         assert_eq!(margin(vec![0.125]), 0.0);
         assert_eq!(margin(Vec::new()), 0.0);
+    }
+
+    #[test]
+    fn less_is_asked_of_small_collections_and_the_same_of_all_large_ones() {
+        let weights = Weights::default();
+        let thresholds = [1, 5, 30, 100, 499, 500, 5000].map(|tools| refuse(&weights, tools));
+        assert!(thresholds.is_sorted(), "{thresholds:?}");
+        assert_eq!(thresholds[0], weights.refuse_least);
+        assert_eq!(thresholds[5..], [weights.refuse; 2]);
+        let never = Weights {
+            refuse: 0.0,
+            ..Weights::default()
+        };
+        assert_eq!(refuse(&never, 5), 0.0);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ToolDoc;
 use crate::doc::without_hash;
+use crate::tokenize::{Piece, words};
 
 /// How closely a text equals a name; smaller is closer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,10 +30,13 @@ const LONGEST: usize = 2048;
 
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// From a squashed name, with and without its source, to tools in name order.
+    /// From a squashed name, and from a name's words in alphabetic order, each with and
+    /// without its source, to tools in name order.
     squashed: FxHashMap<Box<str>, Vec<u32>>,
     /// From a squashed source to its number.
     sources: FxHashMap<Box<str>, u32>,
+    /// From a source and the last word of a name to tools in name order.
+    endings: FxHashMap<(u32, Box<str>), Vec<u32>>,
 }
 
 /// Letters and digits of `text`, in lower case.
@@ -71,6 +75,30 @@ fn fold(text: &str) -> String {
     out
 }
 
+/// The words of a name in the order of the alphabet, which no squashed name equals; of a
+/// name of one word nothing.
+fn reordered(name: &str) -> String {
+    let folded = fold(name);
+    let mut words: Vec<&str> = folded.split('_').collect();
+    words.sort_unstable();
+    match words.len() {
+        1 => String::new(),
+        _ => words.join(" "),
+    }
+}
+
+/// The last word of a tool's name, in lower case.
+fn last_word(doc: &ToolDoc) -> Box<str> {
+    let mut last = String::new();
+    words(doc.spoken_name(), |word, piece| {
+        if piece != Piece::Joined {
+            last.clear();
+            last.push_str(word);
+        }
+    });
+    last.into()
+}
+
 fn without_mcp(text: &str) -> &str {
     match text.get(..5) {
         Some(head) if head.eq_ignore_ascii_case("mcp__") => &text[5..],
@@ -93,6 +121,11 @@ impl Names {
             for key in [full, local, qualified, plain, plain_full] {
                 names.add(key, at);
             }
+            let called = without_hash(doc.local_name());
+            names.add(reordered(called), at);
+            if !doc.source.is_empty() {
+                names.add(reordered(&format!("{}_{called}", doc.source)), at);
+            }
             if !doc.original.is_empty() {
                 names.add(key(without_mcp(&doc.original)), at);
                 names.add(key(doc.local_original()), at);
@@ -103,6 +136,13 @@ impl Names {
             if !key.is_empty() {
                 names.sources.entry(key.into()).or_insert(number as u32);
             }
+        }
+        for &at in order {
+            let doc = &docs[at as usize];
+            let (Some(source), word) = (names.source(&doc.source), last_word(doc)) else {
+                continue;
+            };
+            names.endings.entry((source, word)).or_default().push(at);
         }
         names
     }
@@ -123,18 +163,28 @@ impl Names {
         self.squashed
             .iter()
             .map(|(key, list)| entry(key, list.capacity()))
+            .chain(
+                self.endings
+                    .iter()
+                    .map(|((_, word), list)| entry(word, list.capacity())),
+            )
             .chain(self.sources.keys().map(|key| entry(key, 1)))
             .sum()
     }
 
     /// Tools called `text`, closest first, then by name.
     pub(crate) fn find(&self, text: &str, docs: &[ToolDoc]) -> Vec<u32> {
+        self.closest(text, docs).0
+    }
+
+    /// The same, and how many of the first are called so equally closely.
+    pub(crate) fn closest(&self, text: &str, docs: &[ToolDoc]) -> (Vec<u32>, usize) {
         let text = without_mcp(text.trim());
         if text.len() > LONGEST {
-            return Vec::new();
+            return Default::default();
         }
         let Some(list) = self.squashed.get(key(text).as_str()) else {
-            return Vec::new();
+            return Default::default();
         };
         let folded = fold(text);
         let mut found: Vec<_> = list
@@ -162,7 +212,27 @@ impl Names {
             })
             .collect();
         found.sort_by_key(|(closeness, _)| *closeness);
-        found.into_iter().map(|(_, at)| at).collect()
+        let first = found.first().map(|(closeness, _)| *closeness);
+        let equal = found.iter().take_while(|found| Some(found.0) == first);
+        let equal = equal.count();
+        (found.into_iter().map(|(_, at)| at).collect(), equal)
+    }
+
+    /// Tools whose name has the same words as `text` in another order, by name.
+    pub(crate) fn find_reordered(&self, text: &str) -> &[u32] {
+        let short = text.len() <= LONGEST;
+        let key = if short {
+            reordered(text)
+        } else {
+            String::new()
+        };
+        self.squashed.get(key.as_str()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Tools of `source` whose names end in this lower-case word, by name.
+    pub(crate) fn ending(&self, source: u32, word: &str) -> &[u32] {
+        let key = (source, word.into());
+        self.endings.get(&key).map_or(&[], Vec::as_slice)
     }
 
     /// The number of the source called `text`, whatever its case and separators.

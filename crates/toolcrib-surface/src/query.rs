@@ -7,6 +7,7 @@
 use std::cell::OnceCell;
 
 use crate::names::Names;
+use crate::rank::Admit;
 use crate::tokenize::{Piece, function_word, talk_word, words};
 use crate::{ToolDoc, bm25::Words};
 
@@ -14,6 +15,10 @@ use crate::{ToolDoc, bm25::Words};
 pub(crate) const MAX_QUERY: usize = 8192;
 /// Most names that one query can list.
 pub(crate) const MAX_NAMES: usize = 32;
+/// Most words beside a source's name that are read as ends of names.
+const MAX_ENDINGS: usize = 6;
+/// Most words of a source's name where it is not written as one.
+const MAX_SOURCE_WORDS: usize = 3;
 /// Most clauses that are looked at by themselves.
 const MAX_CLAUSES: usize = 12;
 
@@ -31,6 +36,17 @@ pub(crate) struct Terms {
 pub(crate) struct Named {
     pub(crate) text: String,
     pub(crate) docs: Vec<u32>,
+    /// How many of the first are called so equally closely.
+    pub(crate) equal: usize,
+}
+
+impl Named {
+    /// The admitted tools that are called so equally closely; more than one where the
+    /// name alone does not tell which is meant.
+    pub(crate) fn admitted(&self, admit: Admit<'_>) -> Vec<usize> {
+        let equal = self.docs[..self.equal].iter().map(|&doc| doc as usize);
+        equal.filter(|doc| admit(*doc)).collect()
+    }
 }
 
 /// A query taken apart.
@@ -50,6 +66,11 @@ pub(crate) struct Query {
     pub(crate) required: Vec<String>,
     /// Names of sources to which the answer is confined.
     pub(crate) sources: Vec<String>,
+    /// For each word beside a source's name, where all are last words of names of that
+    /// source's tools: those tools.
+    pub(crate) endings: Vec<Vec<u32>>,
+    /// The text without that source's name, which the words would drown in.
+    pub(crate) beside_source: Option<String>,
     /// An encoder's vectors of the text and its clauses, once they were asked for.
     pub(crate) encoded: OnceCell<Vec<Vec<f32>>>,
 }
@@ -97,8 +118,45 @@ impl Query {
             &text
         };
         (query.named, query.only_names) = listed(list, names, docs);
+        if !query.only_names {
+            query.read_endings(&text, names);
+        }
         query.text = text;
         query
+    }
+
+    /// The words that tools are looked for by, those of a source's name left out where it
+    /// is known to be one.
+    pub(crate) fn words(&self) -> &str {
+        self.beside_source.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Reads a source's name and the last words of some of its tools' names, in any order.
+    fn read_endings(&mut self, text: &str, names: &Names) {
+        let items: Vec<&str> = text
+            .split_whitespace()
+            .take(MAX_ENDINGS + MAX_SOURCE_WORDS + 1)
+            .map(clean)
+            .collect();
+        if items.len() > MAX_ENDINGS + MAX_SOURCE_WORDS {
+            return;
+        }
+        for length in (1..=MAX_SOURCE_WORDS).rev() {
+            for start in 0..(items.len() + 1).saturating_sub(length) {
+                let Some(source) = names.source(&items[start..start + length].concat()) else {
+                    continue;
+                };
+                let beside = || items[..start].iter().chain(&items[start + length..]);
+                let endings: Vec<Vec<u32>> = beside()
+                    .map(|word| names.ending(source, &word.to_lowercase()).to_vec())
+                    .collect();
+                if !endings.is_empty() && endings.iter().all(|docs| !docs.is_empty()) {
+                    self.endings = endings;
+                    self.beside_source = Some(beside().copied().collect::<Vec<_>>().join(" "));
+                    return;
+                }
+            }
+        }
     }
 
     /// An encoder's vector of the text, once it was asked for.
@@ -133,16 +191,13 @@ impl Query {
     }
 
     fn select_name(&mut self, text: &str, names: &Names, docs: &[ToolDoc]) -> bool {
-        let found = names.find(text, docs);
+        let (found, equal) = names.closest(text, docs);
         let Some(&first) = found.first() else {
             return false;
         };
         let known = self.named.iter().any(|named| named.docs[0] == first);
         if !known && self.named.len() < MAX_NAMES {
-            self.named.push(Named {
-                text: text.to_owned(),
-                docs: found,
-            });
+            self.named.push(named(text, found, equal));
         }
         true
     }
@@ -168,25 +223,32 @@ fn clean(item: &str) -> &str {
         .trim_matches(|c: char| "\"'`()[]{}.?!:".contains(c) || c.is_whitespace())
 }
 
+fn named(text: &str, docs: Vec<u32>, equal: usize) -> Named {
+    Named {
+        text: text.to_owned(),
+        docs,
+        equal,
+    }
+}
+
 /// The names in `text`, all of it as one or its words, and whether it is nothing else.
 fn listed(text: &str, names: &Names, docs: &[ToolDoc]) -> (Vec<Named>, bool) {
-    let whole = names.find(text, docs);
+    let (whole, equal) = names.closest(text, docs);
     if !whole.is_empty() {
         let only = !text.contains(char::is_whitespace) && compound(text, &whole, docs);
-        return (
-            vec![Named {
-                text: text.to_owned(),
-                docs: whole,
-            }],
-            only,
-        );
+        return (vec![named(text, whole, equal)], only);
+    }
+    let other_order = names.find_reordered(text);
+    if !other_order.is_empty() {
+        let all = named(text, other_order.to_vec(), other_order.len());
+        return (vec![all], false);
     }
     let mut named: Vec<Named> = Vec::new();
     let mut lone = Vec::new();
     let mut from = None;
     let mut all_names = true;
     for item in items(text, names, docs) {
-        let found = names.find(item, docs);
+        let (found, equal) = names.closest(item, docs);
         if found.is_empty() {
             match names.source(item) {
                 Some(source) => from = Some(source),
@@ -194,10 +256,7 @@ fn listed(text: &str, names: &Names, docs: &[ToolDoc]) -> (Vec<Named>, bool) {
             }
         } else if named.len() < MAX_NAMES && !named.iter().any(|known| known.docs == found) {
             lone.push(!compound(item, &found, docs));
-            named.push(Named {
-                text: item.to_owned(),
-                docs: found,
-            });
+            named.push(self::named(item, found, equal));
         }
     }
     // A word like `search` is a name only where everything beside it is one too.

@@ -66,6 +66,16 @@ impl ToolIndex {
         let evidence = self.evidence(query, &best);
         // What has the words that are demanded is asked for, however little else fits.
         let demanded = !query.required.is_empty();
+        let first = best.first().map_or(0.0, |doc| scores[*doc]);
+        for doc in self.ended(query, &scores) {
+            if hits.len() < limit && !hits.iter().any(|hit| hit.doc == doc) {
+                hits.push(Hit {
+                    doc,
+                    score: first,
+                    named: false,
+                });
+            }
+        }
         let nothing_fits = hits.is_empty() && !demanded && !self.fits(&evidence);
         for doc in best {
             if hits.len() < limit && !hits.iter().any(|hit| hit.doc == doc) {
@@ -81,6 +91,23 @@ impl ToolIndex {
             hits,
             evidence,
         }
+    }
+
+    /// For each word that ends names of a source's tools the best of them, in the order of
+    /// the words, none twice.
+    fn ended(&self, query: &Query, scores: &[f32]) -> Vec<usize> {
+        let mut chosen: Vec<usize> = Vec::new();
+        for docs in &query.endings {
+            let left = docs.iter().map(|&doc| doc as usize);
+            let left = left.filter(|doc| scores[*doc] > 0.0 && !chosen.contains(doc));
+            let better = |a: &usize, b: &usize| {
+                let by_name = self.place[*b].cmp(&self.place[*a]);
+                scores[*a].total_cmp(&scores[*b]).then(by_name)
+            };
+            let best = left.max_by(better);
+            chosen.extend(best);
+        }
+        chosen
     }
 
     /// Tools called by name: the closest of each listed name, then the second closest.
@@ -100,6 +127,7 @@ impl ToolIndex {
                 docs.filter(|doc| from(doc) && admit(*doc)).collect()
             })
             .collect();
+        let ambiguous = |at: usize| query.select && query.named[at].admitted(admit).len() > 1;
         let deepest = if query.select { 1 } else { usize::MAX };
         let deepest = admitted
             .iter()
@@ -108,9 +136,10 @@ impl ToolIndex {
             .unwrap_or(0)
             .min(deepest);
         for depth in 0..deepest {
-            for found in &admitted {
+            for (at, found) in admitted.iter().enumerate() {
                 if let Some(&doc) = found.get(depth)
                     && hits.len() < limit
+                    && !ambiguous(at)
                     && !hits.iter().any(|hit| hit.doc == doc)
                 {
                     hits.push(Hit {
@@ -125,7 +154,7 @@ impl ToolIndex {
     }
 
     /// Which sources a query confines the answer to; `None` for all.
-    fn allowed_sources(&self, query: &Query) -> Option<Vec<bool>> {
+    pub(crate) fn allowed_sources(&self, query: &Query) -> Option<Vec<bool>> {
         if query.sources.is_empty() {
             return None;
         }

@@ -47,7 +47,7 @@ impl ToolIndex {
     pub(crate) fn score(&self, query: &Query) -> Vec<f32> {
         let weights = &self.weights;
         let count = self.docs.len();
-        let whole = terms(&query.text, &self.words, weights.number);
+        let whole = terms(query.words(), &self.words, weights.number);
         let long = whole.known.len() >= weights.long;
         let parts = if long {
             clauses(&query.text)
@@ -184,7 +184,7 @@ impl ToolIndex {
     /// How near the tools are by the static table, unless it knows no word of the query.
     fn by_table<'a>(&'a self, query: &Query, parts: &[&str]) -> Option<View<'a>> {
         let meaning = self.meaning.as_ref()?;
-        let whole = meaning.embed(&query.text)?;
+        let whole = meaning.embed(query.words())?;
         let mut near = Vec::new();
         meaning.scores(&whole, &mut near);
         let parts = parts.iter().filter_map(|part| meaning.embed(part));

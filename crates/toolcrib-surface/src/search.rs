@@ -6,8 +6,9 @@ use std::fmt;
 use toolcrib_core::Str;
 
 use crate::index::ToolIndex;
+use crate::language::other_language;
 use crate::query::Query;
-use crate::rank::{Hit, Ranking};
+use crate::rank::{Admit, Hit, Ranking};
 
 /// Most queries that are answered together.
 const MAX_QUERIES: usize = 5;
@@ -62,6 +63,15 @@ pub struct UnknownName {
     pub near: Vec<usize>,
 }
 
+/// A name of a `select:` list that several tools have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedName {
+    /// The name as asked for.
+    pub name: String,
+    /// The tools, by name; none of them is among the hits on account of this name.
+    pub tools: Vec<usize>,
+}
+
 /// The answer to a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
@@ -71,12 +81,16 @@ pub struct Found {
     pub nothing_fits: bool,
     /// Whether that is because no tool has any of the words, whatever was confined.
     pub no_words: bool,
+    /// Whether nothing fits a query that seems to be in another language than the tools.
+    pub other_language: bool,
     /// The nearest tools where nothing fits, best first.
     pub nearest: Vec<usize>,
     /// The nearest sources where nothing fits, best first.
     pub nearest_sources: Vec<Str>,
     /// Names of a `select:` list that no admitted tool has.
     pub unknown: Vec<UnknownName>,
+    /// Names of a `select:` list that several admitted tools have equally.
+    pub shared: Vec<SharedName>,
     /// Sources that were asked for, in lower case, where nothing fits and no admitted tool is
     /// of one so called.
     pub unknown_sources: Vec<String>,
@@ -96,6 +110,7 @@ impl ToolIndex {
         let mut found = Found::default();
         let mut lists: Vec<Vec<Hit>> = Vec::new();
         let mut missed: Vec<Ranking> = Vec::new();
+        let mut of_sources: Vec<usize> = Vec::new();
         let mut confined = false;
         for query in queries.iter().take(MAX_QUERIES) {
             let query = self.read(query);
@@ -103,18 +118,25 @@ impl ToolIndex {
                 continue;
             }
             self.note_unknown(&query, how, &mut found.unknown);
-            // A select list is taken whole, whatever the limit.
-            let limit = if query.select {
-                query.named.len()
-            } else {
-                how.limit
+            // A list of names is taken whole, whatever the limit.
+            let limit = match (query.select, query.only_names) {
+                (true, _) => query.named.len(),
+                (_, true) => how.limit.max(query.named.len()),
+                _ => how.limit,
             };
+            if query.select {
+                note_shared(&query, how, &mut found.shared);
+            }
             let ranking = self.rank_read(&query, limit, how.admit);
             if query.select {
                 lists.push(ranking.hits);
             } else if ranking.nothing_fits {
                 self.note_unknown_sources(&query, how, &mut found.unknown_sources);
+                if query.required.is_empty() {
+                    of_sources.extend(self.alike_in_sources(&query, how.admit));
+                }
                 confined |= !query.sources.is_empty() || !query.required.is_empty();
+                found.other_language |= other_language(&query.text, &self.words);
                 missed.push(self.rank_read(&query, NEAREST, how.admit));
             } else {
                 lists.push(self.cut(&query, ranking.hits));
@@ -136,8 +158,9 @@ impl ToolIndex {
             fits
         });
         found.nothing_fits = lists.is_empty() && !missed.is_empty();
+        found.other_language &= found.nothing_fits;
         if found.nothing_fits {
-            self.name_nearest(&missed, &mut found);
+            self.name_nearest(&missed, &of_sources, &mut found);
             found.no_words = found.nearest.is_empty() && !confined;
         }
         let admitted = (0..self.docs.len()).filter(|doc| (how.admit)(*doc)).count();
@@ -185,11 +208,21 @@ impl ToolIndex {
         }
     }
 
-    fn name_nearest(&self, missed: &[Ranking], found: &mut Found) {
+    /// Names the best of what was found too far, and then `of_sources`, which are tools of the
+    /// sources that were asked for.
+    fn name_nearest(&self, missed: &[Ranking], of_sources: &[usize], found: &mut Found) {
         let lists: Vec<Vec<Hit>> = missed.iter().map(|ranking| ranking.hits.clone()).collect();
-        for hit in interleave(&lists, NEAREST) {
-            found.nearest.push(hit.doc);
-            let source = &self.docs[hit.doc].source;
+        found.nearest = interleave(&lists, NEAREST)
+            .iter()
+            .map(|hit| hit.doc)
+            .collect();
+        for &doc in of_sources {
+            if found.nearest.len() < NEAREST && !found.nearest.contains(&doc) {
+                found.nearest.push(doc);
+            }
+        }
+        for &doc in &found.nearest {
+            let source = &self.docs[doc].source;
             if found.nearest_sources.len() < NEAREST_SOURCES
                 && !source.is_empty()
                 && !found.nearest_sources.contains(source)
@@ -197,6 +230,25 @@ impl ToolIndex {
                 found.nearest_sources.push(source.clone());
             }
         }
+    }
+
+    /// Admitted tools of the sources to which a query is confined, those first that its text
+    /// is most alike in letters, equal ones by name.
+    fn alike_in_sources(&self, query: &Query, admit: Admit<'_>) -> Vec<usize> {
+        let Some(allowed) = self.allowed_sources(query) else {
+            return Vec::new();
+        };
+        let wanted = pairs(&crate::names::squash(crate::query::head(&query.text, 256)));
+        let mut tools: Vec<(f32, u32, usize)> = (0..self.docs.len())
+            .filter(|doc| allowed[self.sources.of[*doc] as usize] && admit(*doc))
+            .map(|doc| {
+                let name = pairs(&crate::names::squash(self.docs[doc].local_name()));
+                (alike(&wanted, &name), self.place[doc], doc)
+            })
+            .collect();
+        tools.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        tools.truncate(NEAREST);
+        tools.into_iter().map(|(_, _, doc)| doc).collect()
     }
 
     /// Admitted tools whose names share most pairs of letters with `name`, most
@@ -224,6 +276,18 @@ impl ToolIndex {
         near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         near.truncate(limit);
         near.into_iter().map(|(_, _, at)| at).collect()
+    }
+}
+
+fn note_shared(query: &Query, how: &Search<'_>, shared: &mut Vec<SharedName>) {
+    for named in &query.named {
+        let tools = named.admitted(how.admit);
+        if tools.len() > 1 && !shared.iter().any(|known| known.name == named.text) {
+            shared.push(SharedName {
+                name: named.text.clone(),
+                tools,
+            });
+        }
     }
 }
 

@@ -46,6 +46,11 @@ pub struct Weights {
     pub evidence: [f32; 2],
     /// Evidence below which nothing fits a query that is not long.
     pub refuse: f32,
+    /// How much less evidence is enough in small collections, where the nearest tool is
+    /// less often near by chance.
+    pub refuse_small: f32,
+    /// What is asked for in the smallest collection.
+    pub refuse_least: f32,
     /// What is different where there is a sentence encoder.
     pub encoded: EncodedWeights,
 }
@@ -100,6 +105,8 @@ impl Default for Weights {
             cut: 0.55,
             evidence: [0.9, 0.1],
             refuse: 0.58,
+            refuse_small: 0.29,
+            refuse_least: 0.25,
             encoded: EncodedWeights {
                 lexical: 0.4,
                 table: 0.15,

@@ -235,3 +235,27 @@ fn the_negatives_kept_here_are_sixty_and_distinct() {
     texts.dedup();
     assert_eq!((negatives.len(), texts.len()), (60, 60));
 }
+
+#[test]
+fn a_small_collection_refuses_less_than_half_of_what_it_serves() {
+    let data = |name: &str| {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(name)
+    };
+    let tools = load_tools(&[data("small_tools.jsonl")]).unwrap().tools;
+    let queries = load_queries(&data("small_queries.jsonl"), &tools).unwrap();
+    let negatives = load_negatives(&data("small_negatives.jsonl")).unwrap();
+    let reports = evaluate(&SearchEval {
+        tools: &tools,
+        queries: &queries,
+        negatives: Some(&negatives),
+        half: None,
+        rankers: vec![RankerKind::Toolcrib],
+        encoder: None,
+    });
+    let report = &reports[0];
+    assert!(report.false_refused <= 0.45, "{report:?}");
+    assert!(report.refused.unwrap() >= 0.55, "{report:?}");
+    assert!(report.scores.recall[2] >= 0.9, "{report:?}");
+}

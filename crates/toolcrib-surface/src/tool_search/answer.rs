@@ -16,6 +16,8 @@ use crate::{Found, Search, Shelf};
 const SENTENCE: usize = 160;
 /// Most unknown names that are answered one by one.
 const UNKNOWN: usize = 8;
+/// Most tools that are listed for a name which several have.
+const SHARED: usize = 8;
 /// From this miss in a row on, the same search is an error.
 const REPEATED: u32 = 3;
 /// Tokens kept for the lines around the entries.
@@ -119,7 +121,7 @@ fn text(inventory: &Inventory, found: &Found, lists: &Lists, blank: bool) -> Str
             joined(lists.listed.iter())
         ));
     }
-    if lines.is_empty() {
+    if lines.is_empty() && found.shared.is_empty() {
         lines.push(nothing(inventory, found, blank));
     }
     unknown(inventory, found, &mut lines);
@@ -141,6 +143,9 @@ fn nothing(inventory: &Inventory, found: &Found, blank: bool) -> String {
         let sources: Vec<String> = sources.collect();
         let _ = write!(text, " The nearest sources: {}.", sources.join(", "));
     }
+    if found.other_language && !found.no_words {
+        text.push_str(" It seems to be in another language: ask in the language of the tools.");
+    }
     if found.no_words {
         text.push_str(" None has any of these words: ask in the language of the tools.");
     }
@@ -155,6 +160,19 @@ fn nothing(inventory: &Inventory, found: &Found, blank: bool) -> String {
 }
 
 fn unknown(inventory: &Inventory, found: &Found, lines: &mut Vec<String>) {
+    let full = |doc: &usize| &inventory.entries[*doc].spec().name;
+    for shared in found.shared.iter().take(UNKNOWN) {
+        let shown = joined(shared.tools.iter().take(SHARED).map(full));
+        let more = match shared.tools.len().saturating_sub(SHARED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        lines.push(format!(
+            "{} tools are called `{}`: {shown}{more}. Select one by its whole name.",
+            shared.tools.len(),
+            plain(&shared.name, 64),
+        ));
+    }
     for unknown in found.unknown.iter().take(UNKNOWN) {
         let near = unknown.near.iter();
         let near = joined(near.map(|&doc| &inventory.entries[doc].spec().name));

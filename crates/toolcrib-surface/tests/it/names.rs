@@ -7,11 +7,11 @@ use toolcrib_surface::Search;
 fn s28_select_loads_in_order_and_reports_the_rest() {
     let index = index();
     let found = index.search(
-        "select:web_fetch,create_issue,,web_fetch, zzz",
+        "select:web_fetch,update_pull_request,,web_fetch, zzz",
         &Search::default(),
     );
     let names = super::shown(&index, &found);
-    assert_eq!(names, ["web__web_fetch", "github__create_issue"]);
+    assert_eq!(names, ["web__web_fetch", "github__update_pull_request"]);
     assert_eq!(found.unknown.len(), 1);
     assert_eq!(found.unknown[0].name, "zzz");
     assert!(!found.nothing_fits);
@@ -36,6 +36,56 @@ fn s28_select_forgives_case_separators_and_prefixes() {
     ] {
         assert_eq!(search(list), expected, "{list}");
     }
+}
+
+#[test]
+fn s28_a_name_that_several_tools_have_is_asked_back() {
+    let index = index();
+    let found = index.search("select:search,run,search", &Search::default());
+    assert_eq!(super::shown(&index, &found), ["db__run"]);
+    assert_eq!(found.shared.len(), 1);
+    assert_eq!(found.shared[0].name, "search");
+    let tools = found.shared[0].tools.iter();
+    let tools: Vec<&str> = tools.map(|&doc| &*index.docs()[doc].name).collect();
+    assert_eq!(tools, ["notes__search", "web__search"]);
+    // Where one alone may be seen there is no choice, nor with a whole name.
+    let notes = found.shared[0].tools[0];
+    let how = Search {
+        admit: &|doc| doc != notes,
+        ..Search::default()
+    };
+    let found = index.search("select:search", &how);
+    assert_eq!(super::shown(&index, &found), ["web__search"]);
+    assert_eq!(found.shared, []);
+    assert_eq!(search("select:notes__search"), ["notes__search"]);
+}
+
+#[test]
+fn a_list_of_more_names_than_the_limit_is_taken_whole() {
+    let list = "list_issues web_fetch run weather_lookup forecast_report find_member";
+    assert_eq!(search(list).len(), 6);
+}
+
+#[test]
+fn a_names_words_in_another_order_are_that_name() {
+    for query in ["issue create gitlab", "gitlab issue create"] {
+        assert_eq!(ranked(query)[0], "gitlab__create_issue", "{query}");
+    }
+    assert_eq!(
+        ranked("issue create")[..2],
+        ["github__create_issue", "gitlab__create_issue"]
+    );
+}
+
+#[test]
+fn a_source_and_last_words_of_names_find_a_tool_of_each() {
+    let found = ranked("github request repositories");
+    let expected = ["github__update_pull_request", "github__search_repositories"];
+    assert_eq!(found[..2], expected);
+    assert_eq!(
+        ranked("repositories git hub request")[..2],
+        [expected[1], expected[0]]
+    );
 }
 
 #[test]

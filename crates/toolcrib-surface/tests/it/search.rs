@@ -31,7 +31,10 @@ fn s40_a_budget_drops_whole_entries() {
         budget: 100,
         ..Search::default()
     };
-    let found = index.search("select:list_issues,create_issue,web_fetch,run", &how);
+    let found = index.search(
+        "select:list_issues,github__create_issue,web_fetch,run",
+        &how,
+    );
     assert_eq!(
         shown(&index, &found),
         ["github__list_issues", "web__web_fetch", "db__run"]
@@ -114,4 +117,25 @@ fn what_is_left_out_adds_up() {
     let found = index.search("issue", &how);
     let admitted = corpus().len().div_ceil(2);
     assert_eq!(found.left_out, admitted - found.hits.len());
+}
+
+#[test]
+fn s39_where_nothing_of_a_source_fits_its_own_tools_are_named() {
+    let index = index();
+    for query in ["source:gitlab zzz", "source:gitlab send a parcel"] {
+        let found = index.search(query, &Search::default());
+        assert!(found.nothing_fits, "{query}");
+        let mut named: Vec<&str> = found
+            .nearest
+            .iter()
+            .map(|&doc| &*index.docs()[doc].name)
+            .collect();
+        named.sort_unstable();
+        assert_eq!(
+            named,
+            ["gitlab__create_issue", "gitlab__find_member"],
+            "{query}"
+        );
+        assert_eq!(found.nearest_sources, ["gitlab".into()], "{query}");
+    }
 }

@@ -190,6 +190,18 @@ fn s39_words_that_no_tool_has_are_said_to_be_so() {
         "{}",
         answer.text
     );
+    // Nor does a word that only looks alike hide that.
+    for query in [
+        "comprar un zapato para mi madre",
+        "schreibe das auf eine Karte",
+    ] {
+        let answer = desk.ask(query);
+        assert!(
+            answer.text.contains("ask in the language of the tools"),
+            "{query}: {}",
+            answer.text
+        );
+    }
     for query in [
         "knit me a sweater",
         "weather source:nowhere",
