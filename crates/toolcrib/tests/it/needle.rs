@@ -53,7 +53,7 @@ const PROMPTS: [(&str, &[&str]); 7] = [
 /// The tools that it called for a question, in order of their names, and all of its
 /// calls and words.
 async fn chosen(question: &str) -> (Vec<String>, Vec<String>) {
-    let base = std::env::var("TOOLCRIB_REAL").expect("TOOLCRIB_REAL names a server");
+    let base = std::env::var("TOOLCRIB_REAL").unwrap();
     let options = ChatOptions::new(Vendor::Generic, "needle-3").base_url(format!("{base}/v1"));
     let mut tools = Registry::new();
     for tool in [
