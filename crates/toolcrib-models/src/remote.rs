@@ -249,6 +249,7 @@ impl RemoteModel {
                 id,
                 native,
                 additions,
+                whole_texts: options.base_url != wire.base_url(),
             }),
             Wire::Gemini => Renderer::Gemini(gemini::Renderer {
                 head: gemini::head(extra),

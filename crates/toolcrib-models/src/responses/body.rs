@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use toolcrib_core::{
     AssistantMessage, Block, Content, HistoryItem, Message, RawJson, Request, Str, ToolCall,
-    ToolChoice, ToolName, ToolResult, ToolSpec,
+    ToolChoice, ToolName, ToolResult, ToolSpec, spill_handle,
 };
 
 use crate::deferral;
@@ -24,6 +24,10 @@ pub(crate) struct Renderer {
     pub(crate) native: bool,
     /// Whether what was loaded is added where it was.
     pub(crate) additions: bool,
+    /// Whether texts of the model go back as whole items. A server of another kind may
+    /// refuse the short form, and the provider's own need not take an id that it never
+    /// gave.
+    pub(crate) whole_texts: bool,
 }
 
 /// What every body begins with, up to the tools. Without the encrypted reasoning a
@@ -128,7 +132,8 @@ impl Renderer {
                         let found = message.calls().filter(|call| is_search(call));
                         searches.extend(found.map(|call| &*call.id));
                     }
-                    items.push(assistant(item, message, own));
+                    let place = self.whole_texts.then_some(at);
+                    items.push(assistant(item, message, own, place));
                 }
                 Message::Tool(result) if searches.contains(&&*result.call_id) => {
                     items.push(deferral::responses_found(request.plan, result).into());
@@ -172,14 +177,20 @@ fn addition(tools: &[&Arc<ToolSpec>]) -> Option<Arc<[u8]>> {
     Some(out.into())
 }
 
-fn assistant(item: &HistoryItem, message: &AssistantMessage, own: bool) -> Arc<[u8]> {
-    let key = if own {
-        "responses.assistant.own"
-    } else {
-        "responses.assistant"
+fn assistant(
+    item: &HistoryItem,
+    message: &AssistantMessage,
+    own: bool,
+    place: Option<usize>,
+) -> Arc<[u8]> {
+    let key = match (own, place) {
+        (true, None) => "responses.assistant.own",
+        (false, None) => "responses.assistant",
+        (true, Some(_)) => "responses.assistant.own.whole",
+        (false, Some(_)) => "responses.assistant.whole",
     };
     item.rendered
-        .get_or_render(key, || assistant_items(message, own))
+        .get_or_render(key, || assistant_items(message, own, place))
 }
 
 fn is_search(call: &ToolCall) -> bool {
@@ -248,8 +259,9 @@ fn output(result: &ToolResult) -> Vec<u8> {
 }
 
 /// All items of one reply. A whole message item stands behind the text it holds and
-/// goes back in its place.
-fn assistant_items(message: &AssistantMessage, own: bool) -> Vec<u8> {
+/// goes back in its place. With a `place` in the transcript the other texts become whole
+/// items too.
+fn assistant_items(message: &AssistantMessage, own: bool, place: Option<usize>) -> Vec<u8> {
     let mut items = Items::default();
     let reasons = message
         .blocks
@@ -259,7 +271,7 @@ fn assistant_items(message: &AssistantMessage, own: bool) -> Vec<u8> {
         match block {
             Block::Text(text) if text.trim().is_empty() => {}
             Block::Text(_) if own && held(message.blocks.get(at + 1)) => {}
-            Block::Text(text) => items.with(|out| said(out, text)),
+            Block::Text(text) => items.with(|out| said(out, text, place.map(|place| (place, at)))),
             Block::Call(call) if own && is_search(call) => items.with(|out| search(out, call)),
             Block::Call(call) => items.with(|out| function_call(out, call, own, reasons)),
             Block::Reasoning { raw: Some(raw), .. } | Block::Opaque(raw) if own => {
@@ -269,7 +281,7 @@ fn assistant_items(message: &AssistantMessage, own: bool) -> Vec<u8> {
         }
     }
     if items.is_empty() {
-        items.with(|out| said(out, EMPTY));
+        items.with(|out| said(out, EMPTY, place.map(|place| (place, 0))));
     }
     items.0
 }
@@ -282,10 +294,23 @@ fn held(block: Option<&Block>) -> bool {
     json::member(&raw.0, "type").as_deref() == Some("\"message\"")
 }
 
-fn said(out: &mut Vec<u8>, text: &str) {
-    out.extend_from_slice(b"{\"type\":\"message\",\"role\":\"assistant\",\"content\":");
+/// A text of the model: short, or whole with an id out of where it stands and what it
+/// says.
+fn said(out: &mut Vec<u8>, text: &str, place: Option<(usize, usize)>) {
+    out.extend_from_slice(b"{\"type\":\"message\",");
+    let Some((message, block)) = place else {
+        out.extend_from_slice(b"\"role\":\"assistant\",\"content\":");
+        quote(out, text);
+        out.push(b'}');
+        return;
+    };
+    let mark = spill_handle(text);
+    let _ = write!(out, "\"id\":\"msg_{message}_{block}_{mark}\",");
+    out.extend_from_slice(
+        b"\"status\":\"completed\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":",
+    );
     quote(out, text);
-    out.push(b'}');
+    out.extend_from_slice(b",\"annotations\":[]}]}");
 }
 
 fn arguments(call: &ToolCall) -> &str {

@@ -108,6 +108,11 @@ fn p01_real_a_prompt_a_tool_a_result_and_text_on_three_wires() {
             "21 C and sunny",
             false,
         )));
+        // What the model said before goes back too.
+        history.push(Message::Assistant(AssistantMessage {
+            blocks: vec![Block::Text("It is sunny.".into())],
+            model: model.profile().id.clone(),
+        }));
         history.push(Message::user("Tell me a story about the weather in Paris."));
         let seen = ask(&*model, &plan, &history, &ToolChoice::None, 48);
         // The Messages route of the older server does not hold a model to `none`.

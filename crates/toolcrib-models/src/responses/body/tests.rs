@@ -9,6 +9,7 @@ fn renderer(native: bool) -> Renderer {
         id: "openai:gpt".into(),
         native,
         additions: false,
+        whole_texts: false,
     }
 }
 
@@ -64,12 +65,41 @@ fn p28_a_message_with_more_than_text_goes_back_whole() {
         blocks,
         model: "openai:gpt".into(),
     };
-    let own = assistant_items(&message, true);
+    let own = assistant_items(&message, true, None);
     assert_eq!(String::from_utf8(own).unwrap(), item);
-    let other = assistant_items(&message, false);
+    let other = assistant_items(&message, false, None);
     assert_eq!(
         String::from_utf8(other).unwrap(),
         r#"{"type":"message","role":"assistant","content":"Hi."}"#
+    );
+}
+
+#[test]
+fn p28_texts_go_back_as_whole_items_to_servers_that_refuse_the_short_form() {
+    let (plan, history) = (samples::plan(), transcript());
+    let renderer = Renderer {
+        whole_texts: true,
+        ..renderer(false)
+    };
+    let body = renderer.body(&request(&plan, &history, &ToolChoice::Auto));
+    shown(ToolDialect::OpenAi, &body);
+    let value: Value = serde_json::from_slice(&body).unwrap();
+    let items = value["input"].as_array().unwrap().iter();
+    let said: Vec<&Value> = items.filter(|item| item["role"] == "assistant").collect();
+    let texts: Vec<_> = said
+        .iter()
+        .map(|item| &item["content"][0]["text"])
+        .collect();
+    assert_eq!(texts, ["Hi.", "Let me look.", "(empty)"]);
+    assert!(said.iter().all(|item| {
+        item["content"][0]["type"] == "output_text" && item["status"] == "completed"
+    }));
+    let ids: std::collections::BTreeSet<_> = said.iter().map(|item| item["id"].as_str()).collect();
+    assert_eq!(ids.len(), said.len());
+    // The same bytes each time.
+    assert_eq!(
+        body,
+        renderer.body(&request(&plan, &transcript(), &ToolChoice::Auto))
     );
 }
 
