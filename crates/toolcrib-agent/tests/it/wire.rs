@@ -465,10 +465,16 @@ async fn l21_what_passes_is_waited_for_and_what_does_not_is_told_at_once() {
     ])
     .unwrap();
     let kept = Kept::default();
-    let agent = over(&server).sink(Arc::new(kept.clone())).build().unwrap();
-    let outcome = agent.run("What?").await;
+    let dir = tempfile::tempdir().unwrap();
+    let log = SessionLog::create(dir.path(), Meta::new("m")).unwrap();
+    let agent = over(&server)
+        .session(log.clone())
+        .sink(Arc::new(kept.clone()));
+    let outcome = agent.build().unwrap().run("What?").await;
     assert_eq!(outcome.answer().unwrap(), "fine");
     assert_eq!(outcome.report().rounds, 1, "a retry is no round");
+    let took = Session::read(log.path()).unwrap().summary().total;
+    assert_eq!((took.rounds, took.replies, took.retries), (1, 1, 3));
     let bodies: Vec<_> = server
         .received()
         .into_iter()

@@ -553,4 +553,6 @@ fn a_report_sums_what_replies_said() {
     let text = good(&world, &["report", "--newest", "3"]).stdout;
     assert!(text.contains("tokens   100 in"), "{text}");
     assert!(text.contains("$0.5000"), "{text}");
+    let rounds = "rounds   1: 1 reply and 0 retries, ";
+    assert!(text.contains(rounds), "{text}");
 }
