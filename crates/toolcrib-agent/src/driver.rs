@@ -44,6 +44,8 @@ pub(crate) struct Driver<'a> {
     before: Duration,
     /// Text of a reply that never ended.
     unfinished: String,
+    /// Why the request under way was sent again, each time.
+    retried: Vec<Str>,
     dispatcher: Dispatcher,
     plan: Arc<TurnPlan>,
     /// How tools are loaded, where any are deferred.
@@ -78,6 +80,7 @@ impl<'a> Driver<'a> {
             began: Instant::now(),
             before: run.elapsed(),
             unfinished: String::new(),
+            retried: Vec::new(),
             cancel,
             run,
         }
@@ -167,6 +170,7 @@ impl<'a> Driver<'a> {
         let span = spans::chat(agent.model.profile());
         let waited = self.wait_for_model(&call).instrument(span.clone()).await;
         let ms = millis(began.elapsed());
+        self.journal_retries(call.round)?;
         match waited {
             Waited::Cancelled => {
                 spans::record_error(&span, "cancelled");
@@ -192,10 +196,13 @@ impl<'a> Driver<'a> {
                     // The same request again, once the transcript is shorter.
                 } else if let Step::CallModel(again) = next {
                     let reason = format!("{error}; asked again with {:?}", again.tool_choice);
+                    let reason = Str::from(reason);
+                    self.retried.push(reason.clone());
+                    self.journal_retries(call.round)?;
                     self.emit(|_| Event::Retrying {
                         attempt: 2,
                         wait_ms: 0,
-                        reason: reason.into(),
+                        reason,
                     });
                 } else {
                     return Err(RunError::Model(error));
@@ -280,7 +287,15 @@ impl<'a> Driver<'a> {
         };
         shown.finish();
         self.unfinished = shown.so_far;
+        self.retried = shown.retried;
         waited
+    }
+
+    fn journal_retries(&mut self, round: u32) -> Result<(), RunError> {
+        for reason in std::mem::take(&mut self.retried) {
+            self.journal.append(|| Row::retry(round, reason))?;
+        }
+        Ok(())
     }
 
     async fn run_calls(&mut self, planned: Vec<PlannedCall>) -> Result<(), RunError> {

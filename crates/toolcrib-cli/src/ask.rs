@@ -107,11 +107,19 @@ async fn asked(
         Some(earlier) => Some(earlier.log.clone()),
         None => session(args, workspace, &*model, question)?,
     };
+    let new = session.clone().filter(|_| earlier.is_none());
+    let unasked = |error| {
+        // An empty session would be the `last` one from now on.
+        if let Some(log) = &new {
+            let _ = std::fs::remove_file(log.path());
+        }
+        error
+    };
     let mut live = LiveLine::new(args.format == Format::Text && !args.quiet);
     live.show("reading the repository");
     let loading = snapshot::load_aside(workspace);
     let snapshot = tokio::select! {
-        loaded = loading => loaded?,
+        loaded = loading => loaded.map_err(unasked)?,
         () = signals.next() => {
             live.clear();
             if let Some(log) = &session {
@@ -128,7 +136,7 @@ async fn asked(
     // to free a large graph node by node takes a twentieth of the whole time.
     std::mem::forget(Arc::clone(&snapshot.lookup));
 
-    let registry = Arc::new(registry(&snapshot.lookup, &args.tools, args.quiet)?);
+    let registry = registry(&snapshot.lookup, &args.tools, args.quiet).map_err(unasked)?;
     let interrupt = signals.interrupt();
     let watch = Arc::new(Watch::new(args.format, live, interrupt.token().clone()));
     let path = session.as_ref().map(|log| log.path().to_path_buf());
@@ -136,11 +144,12 @@ async fn asked(
         args,
         workspace,
         model,
-        registry,
-        encoder: encoder::of_ask(args, workspace)?,
+        registry: Arc::new(registry),
+        encoder: encoder::of_ask(args, workspace).map_err(unasked)?,
         sink: Arc::clone(&watch) as Arc<dyn Sink>,
         session,
-    })?;
+    })
+    .map_err(unasked)?;
     let answer = answer(snapshot.lookup.clone());
     let (history, loaded) = match earlier {
         None => (History::new(), SurfaceState::default()),

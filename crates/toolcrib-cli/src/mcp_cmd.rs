@@ -7,7 +7,7 @@ mod login;
 
 use std::fmt::Write as _;
 use std::io::Read as _;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
@@ -74,10 +74,13 @@ pub(crate) fn fleet(
     Fleet::new(configs, options)
 }
 
-/// This program once more, as a guard.
+/// This program once more, as a guard: one for all that this process starts.
 pub(crate) fn guard() -> Option<Guard> {
-    let program = std::env::current_exe().ok()?;
-    Some(Guard::new(program, [GUARD]))
+    static SHARED: LazyLock<Option<Guard>> = LazyLock::new(|| {
+        let program = std::env::current_exe().ok()?;
+        Some(Guard::new(program, [GUARD]))
+    });
+    SHARED.clone()
 }
 
 async fn command(fleet: &Arc<Fleet>, what: &McpCommand) -> Result<Status, CliError> {

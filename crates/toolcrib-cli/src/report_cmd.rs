@@ -100,8 +100,13 @@ fn of_run(text: &mut String, run: &RunSummary) {
     let _ = writeln!(text, "    cost     {}", cost(run.cost));
     let _ = writeln!(
         text,
-        "    replies  {}, {} in the model, {} in tools, {} in all",
-        run.replies,
+        "    rounds   {}: {} and {}, {} in the model, {} in tools, {} in all",
+        run.rounds,
+        replies(run.replies),
+        match run.retries {
+            1 => "1 retry".to_owned(),
+            many => format!("{many} retries"),
+        },
         seconds(run.model_ms),
         seconds(run.tool_ms),
         run.wall_ms.map_or_else(|| "?".to_owned(), seconds),
@@ -154,6 +159,13 @@ fn misreads(text: &mut String, run: &RunSummary) {
             format!(" ({})", wanted.join(", "))
         }
     );
+}
+
+fn replies(number: u64) -> String {
+    match number {
+        1 => "1 reply".to_owned(),
+        many => format!("{many} replies"),
+    }
 }
 
 fn cost(cost: Option<Cost>) -> String {

@@ -18,9 +18,10 @@ pub enum SessionError {
         source: io::Error,
     },
     /// The system refused something else.
-    #[error("cannot {action} the session {path}: {source}")]
+    #[error("cannot {}: {source}", tried(action, path))]
     Io {
-        /// What was tried: `create`, `open`, `read`, `write`, `sync`, `lock`, `claim`.
+        /// What was tried: `create`, `open`, `read`, `write`, `sync`, `lock`, `claim`, or
+        /// with the directory `list` and `make`.
         action: &'static str,
         /// The session file or its directory.
         path: PathBuf,
@@ -113,6 +114,15 @@ pub enum SessionError {
     /// A value that JSON cannot hold.
     #[error("a row cannot be written as JSON: {0}")]
     Encode(#[from] serde_json::Error),
+}
+
+fn tried(action: &str, path: &Path) -> String {
+    let path = path.display();
+    match action {
+        "list" => format!("list the sessions in {path}"),
+        "make" => format!("make the directory of sessions {path}"),
+        _ => format!("{action} the session {path}"),
+    }
 }
 
 impl SessionError {

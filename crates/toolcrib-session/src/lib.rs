@@ -43,7 +43,7 @@ pub use read::{Entry, Session};
 pub use repair::{Repaired, repair};
 pub use row::{
     ActivationRow, CompactionRow, FORMAT, FinishedRow, Fork, MessageRow, Meta, NoteRow, PlanRow,
-    ReadingRow, ResultRow, Row, UsageRow,
+    ReadingRow, ResultRow, RetryRow, Row, UsageRow,
 };
 pub use spill::DiskSpill;
 pub use store::{SessionStore, Stored};

@@ -51,7 +51,7 @@ impl SessionLog {
     /// # Errors
     /// [`SessionError::DiskFull`] or [`SessionError::Io`]; no file is left then.
     pub fn create(dir: &Path, mut meta: Meta) -> Result<SessionLog, SessionError> {
-        make_dir(dir).map_err(|source| SessionError::io("create", dir, source))?;
+        make_dir(dir).map_err(|source| SessionError::io("make", dir, source))?;
         let (path, file) = loop {
             let path = dir.join(meta.id.file_name());
             match options().create_new(true).open(&path) {

@@ -28,6 +28,8 @@ pub enum Row {
     ToolResult(ResultRow),
     /// Tokens and money of one model reply.
     Usage(UsageRow),
+    /// A request failed before anything was shown and was sent again.
+    Retry(RetryRow),
     /// The plan that requests are made from, written when it changes.
     Plan(PlanRow),
     /// What a prompt was taken to need.
@@ -170,6 +172,16 @@ pub struct UsageRow {
     pub ms: u64,
 }
 
+/// See [`Row::Retry`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RetryRow {
+    /// The round, counted from 1.
+    pub round: u32,
+    /// One line on what failed.
+    pub reason: Str,
+}
+
 /// See [`Row::Plan`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -268,6 +280,14 @@ impl Row {
         })
     }
 
+    /// A request of a round that was sent again, and why.
+    pub fn retry(round: u32, reason: impl Into<Str>) -> Row {
+        Row::Retry(RetryRow {
+            round,
+            reason: reason.into(),
+        })
+    }
+
     /// The plan of the requests from now on, and why it is new.
     pub fn plan(fingerprint: Fingerprint, reason: impl Into<String>) -> Row {
         Row::Plan(PlanRow {
@@ -351,11 +371,12 @@ pub(crate) fn decode(line: &str) -> Result<(Option<u64>, Row), serde_json::Error
         row: Str,
         at: Option<u64>,
     }
-    const KNOWN: [&str; 10] = [
+    const KNOWN: [&str; 11] = [
         "meta",
         "message",
         "tool_result",
         "usage",
+        "retry",
         "plan",
         "reading",
         "activation",

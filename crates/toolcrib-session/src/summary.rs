@@ -20,8 +20,12 @@ pub struct RunSummary {
     pub outcome: Option<String>,
     /// The limit or error behind it; `None` in a sum.
     pub reason: Option<String>,
+    /// Rounds used; of a run that was cut off, those that it had begun to write down.
+    pub rounds: u64,
     /// Replies of the model.
     pub replies: u64,
+    /// Requests that failed and were sent again.
+    pub retries: u64,
     /// Tool calls that have a result.
     pub calls: u64,
     /// Of these, results that report a failure.
@@ -70,7 +74,9 @@ impl RunSummary {
     /// Adds another run. What was asked and how it ended is of each run, and of no sum.
     pub fn add(&mut self, other: &RunSummary) {
         (self.question, self.outcome, self.reason) = (None, None, None);
+        self.rounds += other.rounds;
         self.replies += other.replies;
+        self.retries += other.retries;
         self.calls += other.calls;
         self.failed_calls += other.failed_calls;
         self.truncated += other.truncated;
@@ -205,7 +211,10 @@ fn count(run: &mut RunSummary, row: &Row) {
                 let text: Vec<&str> = text.collect();
                 run.question = Some(text.join("\n"));
             }
-            Message::Assistant(_) => run.replies += 1,
+            Message::Assistant(_) => {
+                run.replies += 1;
+                began(run, row.round.unwrap_or_default());
+            }
             _ => {}
         },
         Row::ToolResult(row) => {
@@ -220,6 +229,11 @@ fn count(run: &mut RunSummary, row: &Row) {
         Row::Usage(row) => {
             run.usage.add(&row.usage);
             run.model_ms += row.ms;
+            began(run, row.round);
+        }
+        Row::Retry(row) => {
+            run.retries += 1;
+            began(run, row.round);
         }
         Row::Compaction(_) => run.compactions += 1,
         // One whose prompt was never written down is made again when the run goes on.
@@ -235,9 +249,14 @@ fn count(run: &mut RunSummary, row: &Row) {
         Row::Finished(row) => {
             run.outcome = Some(row.outcome.clone());
             run.reason.clone_from(&row.reason);
+            run.rounds = row.rounds.into();
         }
         _ => {}
     }
+}
+
+fn began(run: &mut RunSummary, round: u32) {
+    run.rounds = run.rounds.max(round.into());
 }
 
 #[cfg(test)]
@@ -289,14 +308,17 @@ mod tests {
         let reply = || Row::message_in(1, Message::Assistant(AssistantMessage::default()));
         for row in [
             Row::message(Message::user("first")),
+            Row::retry(1, "503"),
             reply(),
             Row::usage(1, usage(7), Some(Cost::reported(0.5)), 20),
             result("a", false, 3),
             result("b", true, 4),
-            Row::finished("answered", None, 1),
+            Row::finished("answered", None, 2),
             Row::message(Message::user("second")),
             reply(),
             Row::usage(1, usage(5), None, 30),
+            Row::retry(2, "529"),
+            Row::retry(2, "529"),
         ] {
             log.append(&row).expect("a row");
         }
@@ -311,12 +333,18 @@ mod tests {
             (2, 1, 1)
         );
         assert_eq!((first.tool_ms, first.model_ms), (7, 20));
+        assert_eq!((first.rounds, first.retries), (2, 1));
+        assert_eq!(
+            (second.rounds, second.retries),
+            (2, 2),
+            "cut off in the second"
+        );
         assert_eq!(first.cost, Some(Cost::reported(0.5)));
         assert_eq!(second.outcome, None);
         assert_eq!(second.cost, None);
         let total = &summary.total;
         assert_eq!(total.usage.input, Some(12));
-        assert_eq!(total.replies, 2);
+        assert_eq!((total.rounds, total.replies, total.retries), (4, 2, 3));
         assert_eq!(total.tools["b"], 1);
         let cost = total.cost.expect("a cost");
         assert!(cost.partial && (cost.usd - 0.5).abs() < 1e-9);

@@ -2,11 +2,15 @@
 //! all but the end is summarised by the model. Each step is taken only if the one
 //! before was not enough.
 
-use toolcrib_core::{Content, FinalRound, Finish, History, Message, Request, Str, ToolChoice};
+use std::time::Instant;
+
+use toolcrib_core::{
+    Content, FinalRound, Finish, History, Message, ReplyEvent, Request, Str, ToolChoice,
+};
 use toolcrib_session::Row;
 use tracing::Instrument as _;
 
-use super::{Driver, shown, spans, until};
+use super::{Driver, millis, shown, spans, until};
 use crate::leak::leaked_markup;
 use crate::run::compact::{bytes_of, tail, without_bodies, without_superseded};
 use crate::{Compaction, Event, RunError, words};
@@ -81,7 +85,14 @@ impl Driver<'_> {
             tool_choice: &tool_choice,
             max_output_tokens: agent.max_output_tokens,
         };
-        let mut on_event = |_: toolcrib_core::ReplyEvent<'_>| {};
+        let redactor = agent.dispatcher.redactor();
+        let mut retried = Vec::new();
+        let mut on_event = |event: ReplyEvent<'_>| {
+            if let ReplyEvent::Retrying { reason, .. } = event {
+                retried.push(Str::from(&*redactor.text(reason)));
+            }
+        };
+        let began = Instant::now();
         let deadline = self.deadline();
         let span = spans::chat(agent.model.profile());
         let asked_again = agent.model.stream(request, &mut on_event);
@@ -97,6 +108,10 @@ impl Driver<'_> {
             }
             replied = asked_again.instrument(span.clone()) => replied,
         };
+        let ms = millis(began.elapsed());
+        let round = self.run.tally().rounds;
+        self.retried = retried;
+        self.journal_retries(round)?;
         let mut reply = match replied {
             Ok(reply) => reply,
             Err(mut error) => {
@@ -111,9 +126,8 @@ impl Driver<'_> {
         self.price(&mut reply);
         spans::record_reply(&span, &reply);
         self.run.summary_cost(&reply, bytes_of(&asked));
-        let round = self.run.tally().rounds;
         let (usage, cost) = (reply.usage.clone(), reply.cost);
-        self.journal.append(|| Row::usage(round, usage, cost, 0))?;
+        self.journal.append(|| Row::usage(round, usage, cost, ms))?;
         let text = reply.message.text();
         let text = text.trim();
         let usable = matches!(reply.finish, Finish::Stop | Finish::Other(_))

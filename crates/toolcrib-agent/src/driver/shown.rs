@@ -15,6 +15,8 @@ pub(super) struct Shown<'a> {
     reasoning: RedactedStream,
     /// All visible text so far.
     pub(super) so_far: String,
+    /// Why it was asked for again, each time.
+    pub(super) retried: Vec<Str>,
 }
 
 impl<'a> Shown<'a> {
@@ -25,6 +27,7 @@ impl<'a> Shown<'a> {
             text: redactor.stream(),
             reasoning: redactor.stream(),
             so_far: String::new(),
+            retried: Vec::new(),
         }
     }
 
@@ -52,6 +55,7 @@ impl<'a> Shown<'a> {
             } => {
                 self.finish();
                 let reason = &*self.redactor.text(reason);
+                self.retried.push(reason.into());
                 let event = ReplyEvent::Retrying {
                     attempt,
                     wait,

@@ -102,15 +102,19 @@ async fn l02_the_final_round_withholds_or_keeps_the_tools_as_the_profile_says() 
 async fn l02_a_refused_final_round_is_asked_for_once_the_other_way() {
     let refuse = || Turn::fail(ModelErrorKind::BadRequest, "tools must be sent");
     let model = model([look(), refuse(), Turn::text("Done.")]);
-    let kept = Kept::default();
+    let dir = tempfile::tempdir().unwrap();
+    let meta = toolcrib_session::Meta::new("m");
+    let log = toolcrib_session::SessionLog::create(dir.path(), meta).unwrap();
     let agent = agent(&model)
         .budget(Budget::rounds(2))
-        .sink(std::sync::Arc::new(kept))
+        .session(log.clone())
         .build()
         .unwrap();
     let outcome = agent.run("Go.").await;
     assert_eq!(outcome.report().rounds, 2);
     assert_eq!(outcome.into_answer().unwrap(), "Done.");
+    let session = toolcrib_session::Session::read(log.path()).unwrap();
+    assert_eq!(session.summary().total.retries, 1);
     let choices: Vec<_> = model
         .requests()
         .into_iter()

@@ -9,9 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
-
-use toolcrib_mcp::Guard;
+use std::sync::{Mutex, PoisonError};
 
 /// The variable that holds the marks.
 pub(super) const MARKED: &str = "TOOLCRIB_CALL";
@@ -52,9 +50,6 @@ impl Mark {
 /// Leaders of the groups that run now.
 static RUNNING: Mutex<BTreeMap<u32, Leader>> = Mutex::new(BTreeMap::new());
 
-/// Ends them if this process is killed; started with the first one.
-static GUARD: LazyLock<Option<Guard>> = LazyLock::new(crate::mcp_cmd::guard);
-
 #[derive(Clone, Debug)]
 struct Leader {
     /// It was not waited for yet: until then nobody else can have its number.
@@ -87,7 +82,7 @@ impl Group {
             mark: mark.clone(),
         };
         running().extend(leader.map(|leader| (leader, entry)));
-        if let (Some(leader), Some(guard)) = (leader, &*GUARD) {
+        if let (Some(leader), Some(guard)) = (leader, crate::mcp_cmd::guard()) {
             guard.add(leader);
         }
         Group {
@@ -124,7 +119,7 @@ impl Drop for Group {
         self.end();
         if let Some(leader) = self.leader {
             running().remove(&leader);
-            if let Some(guard) = &*GUARD {
+            if let Some(guard) = crate::mcp_cmd::guard() {
                 guard.remove(leader);
             }
         }

@@ -101,6 +101,12 @@ fn row(text: &mut String, entry: &Entry, full: bool) {
             ),
             row.ms
         ),
+        Row::Retry(row) => writeln!(
+            text,
+            "round {}: sent again, {}",
+            row.round,
+            shown(&row.reason)
+        ),
         Row::Plan(row) => writeln!(text, "plan ({})", shown(&row.reason)),
         Row::Activation(row) => {
             let names: Vec<&str> = row.tools.iter().map(|name| name.as_str()).collect();

@@ -40,6 +40,25 @@ fn wrong_usage_ends_with_two_and_says_what_is_right() {
     assert_eq!(world.run(&[]).code, Some(2));
 }
 
+/// It would be the `last` one from then on.
+#[test]
+fn an_ask_that_never_begins_leaves_no_session() {
+    let world = World::sample();
+    assert_eq!(world.run(&["ask", "-q", QUESTION]).code, Some(0));
+    let kept = world.sessions();
+    world.file("bad.jsonl", "{}");
+    for tools in ["missing.jsonl", "bad.jsonl"] {
+        let ran = world.run(&["ask", "--tools", tools, QUESTION]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert_eq!(world.sessions(), kept, "{tools}");
+        let ran = world.run(&["session", "resume", "last", "--tools", tools, QUESTION]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert_eq!(world.sessions(), kept, "{tools}");
+    }
+    let dir = kept[0].parent().unwrap();
+    assert_eq!(std::fs::read_dir(dir).unwrap().count(), 1, "a lock is left");
+}
+
 /// Nobody takes what is lost for what was wanted: not where there is no standard output,
 /// nor where it takes nothing.
 #[test]

@@ -140,3 +140,41 @@ fn p35_when_an_ask_is_killed_its_agent_and_the_agents_children_end() {
         }
     }
 }
+
+/// An agent and a command of a tool that run side by side have one guard between them.
+#[cfg(all(target_os = "linux", feature = "acp"))]
+#[test]
+fn all_that_an_ask_starts_has_one_guard() {
+    let world = World::sample();
+    let agent = world.home().join("agent.sh");
+    let text = r#"
+update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}\n' "$1"; }
+while read -r line; do
+  id=$(printf '%s' "$line" | grep -o '"id":[^,}]*' | head -n 1)
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":1,"agentCapabilities":{}}' ;;
+    *'"session/new"'*) result='{"sessionId":"s"}' ;;
+    *'"session/prompt"'*)
+      if [ -e asked ]; then update 'It is in src/cut.rs:4.'; else
+        update '<tool_call>{\"name\":\"guards\",\"arguments\":{}}</tool_call>'; fi
+      : > asked
+      result='{"stopReason":"end_turn"}' ;;
+    *) continue ;;
+  esac
+  printf '{"jsonrpc":"2.0",%s,"result":%s}\n' "$id" "$result"
+done
+"#;
+    std::fs::write(&agent, text).unwrap();
+    // The guard is told right after the start.
+    let count = "sleep 0.3; for p in $(cat /proc/$PPID/task/*/children); do \
+        tr '\\0' ' ' < /proc/$p/cmdline; done | grep -o 'guard-of-server[s]' | wc -l";
+    let tool = serde_json::json!({
+        "name": "guards", "description": "Counts guards.", "parameters": {"type": "object"},
+        "annotations": {"readOnlyHint": true}, "command": ["sh", "-c", count],
+    });
+    world.file("tools.jsonl", tool.to_string());
+    let model = format!("acp:sh '{}'", agent.display());
+    let asked = world.run(&crate::world::ask_with_tools(&model, "Where?"));
+    let shown = world.run(&["session", "show", "last"]).stdout;
+    assert!(shown.contains("2 bytes: 1 ["), "{shown}{}", asked.stderr);
+}

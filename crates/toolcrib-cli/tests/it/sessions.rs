@@ -273,6 +273,8 @@ fn a_session_that_was_cut_off_is_gone_on_with_without_a_question() {
 #[test]
 fn l28_a_replay_reports_what_differs_today() {
     let world = asked();
+    let rows = || good(&world, &["session", "show", "--json"]).stdout;
+    let before = rows();
     let same = good(&world, &["session", "replay"]);
     assert!(
         same.stderr.contains(" 0 different, 0 not run again"),
@@ -293,8 +295,7 @@ fn l28_a_replay_reports_what_differs_today() {
         .collect();
     assert!(!different.is_empty(), "{}", ran.stdout);
     assert_ne!(different[0]["then"], different[0]["now"]);
-    let rows = good(&world, &["session", "show", "--json"]).stdout;
-    assert_eq!(good(&world, &["session", "show", "--json"]).stdout, rows);
+    assert_eq!(rows(), before, "a replay writes nothing down");
 }
 
 /// What may change something is not run, which says nothing of what it would do.
@@ -553,4 +554,6 @@ fn a_report_sums_what_replies_said() {
     let text = good(&world, &["report", "--newest", "3"]).stdout;
     assert!(text.contains("tokens   100 in"), "{text}");
     assert!(text.contains("$0.5000"), "{text}");
+    let rounds = "rounds   1: 1 reply and 0 retries, ";
+    assert!(text.contains(rounds), "{text}");
 }

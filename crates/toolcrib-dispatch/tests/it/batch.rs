@@ -519,6 +519,10 @@ fn l32_the_log_line_has_excerpts_sizes_and_time_on_one_line() {
     );
     let x = line.matches('x').count();
     assert!((190..=200).contains(&x), "{x}");
+    let (_, result) = line.split_once(" result=").unwrap();
+    let (result, _) = result.split_once(" bytes=").unwrap();
+    assert!(result.starts_with("000000000 000000001"), "{result}");
+    assert!((100..=121).contains(&result.chars().count()), "{result}");
 }
 
 #[test]

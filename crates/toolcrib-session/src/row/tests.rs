@@ -53,6 +53,7 @@ fn all() -> Vec<Row> {
         Row::ToolResult(failed),
         Row::ToolResult(ResultRow::new(empty)),
         Row::usage(1, usage, Some(Cost::reported(0.000_1)), 850),
+        Row::retry(1, "503 from the server"),
         Row::plan(
             TurnPlan::new("s", Vec::new()).fingerprint().clone(),
             "initial",

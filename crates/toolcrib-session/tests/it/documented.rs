@@ -37,6 +37,7 @@ fn every_row_and_each_of_its_fields_is_described() {
         Row::message_in(1, Message::Assistant(AssistantMessage::default())),
         Row::ToolResult(result),
         Row::usage(1, Usage::default(), None, 1),
+        Row::retry(1, "why"),
         Row::plan(print, "initial"),
         Row::reading(Vec::new(), Some(Vec::new())),
         Row::activation(Vec::new(), Some("c".into()), vec![name]),

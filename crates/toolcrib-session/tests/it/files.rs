@@ -45,6 +45,22 @@ fn only_the_owner_can_read_a_session() {
 }
 
 #[test]
+fn an_error_about_the_directory_is_not_told_of_a_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("sessions");
+    fs::write(&file, "").unwrap();
+    let listed = toolcrib_session::SessionStore::new(&file).newest(1);
+    let made = SessionLog::create(&file, Meta::new("m"));
+    for (error, tried) in [
+        (listed.err().unwrap(), "cannot list the sessions in"),
+        (made.err().unwrap(), "cannot make the directory of sessions"),
+    ] {
+        let told = format!("{tried} {}: ", file.display());
+        assert!(error.to_string().starts_with(&told), "{error}");
+    }
+}
+
+#[test]
 fn s55_a_name_that_is_taken_is_never_written_over() {
     let dir = tempfile::tempdir().unwrap();
     let mut meta = Meta::new("m");
@@ -176,13 +192,7 @@ fn what_is_no_session_is_named_and_not_touched() {
     // A file where the directory should be.
     let error = SessionLog::create(&path, Meta::new("m")).unwrap_err();
     assert!(
-        matches!(
-            error,
-            SessionError::Io {
-                action: "create",
-                ..
-            }
-        ),
+        matches!(error, SessionError::Io { action: "make", .. }),
         "{error}"
     );
 }
