@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use toolcrib_testkit::fake_mcp::FakeMcp;
 
 use super::kit::{LONG, MODERN, configure, entry};
+use crate::signals::until;
 use crate::world::World;
 
 struct Served {
@@ -373,7 +374,10 @@ fn arguments_that_travel_as_headers_are_held_to_the_body() {
     let served = Served::start(&world, &[("f", entry(&fake))], &["--mode", "transparent"]);
     let list = modern("tools/list", json!({}));
     let version = ("MCP-Protocol-Version", MODERN);
-    served.post(&[version, ("Mcp-Method", "tools/list")], &list);
+    until("the tool is listed", || {
+        let listed = served.post(&[version, ("Mcp-Method", "tools/list")], &list);
+        listed.body.contains("\"echo\"")
+    });
     let call = modern(
         "tools/call",
         json!({"name": "echo", "arguments": {"region": "eu", "text": "hi"}}),
@@ -387,7 +391,8 @@ fn arguments_that_travel_as_headers_are_held_to_the_body() {
     for fine in ["eu", "=?base64?ZXU=?="] {
         let got = with(Some(fine));
         assert_eq!(got.status, 200, "{fine}: {}", got.body);
-        assert_eq!(got.last()["result"]["content"][0]["text"], "hi");
+        let said = &got.last()["result"]["content"][0]["text"];
+        assert_eq!(said, "hi", "{fine}: {}", got.body);
     }
     for bad in [
         None,
