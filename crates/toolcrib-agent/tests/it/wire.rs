@@ -99,6 +99,57 @@ fn last_result(sent: &Received) -> String {
 }
 
 #[tokio::test]
+async fn p03_two_calls_run_side_by_side_and_their_results_go_back_in_call_order() {
+    let asked = |city: &str| ("weather", json!(json!({"city": city}).to_string()));
+    let both = [asked("Rome"), asked("Oslo")];
+    let server = ByteServer::serve(move |sent| match sent.text().contains("tool_call_id") {
+        false => calls(&both, "tool_calls"),
+        true => says("Rome is warmer."),
+    })
+    .unwrap();
+    // The first one ends only once the second one has.
+    let second = CancellationToken::new();
+    let weather = FakeTool::new("weather", move |arguments, _| {
+        let second = second.clone();
+        async move {
+            let text = if arguments.as_str().contains("Rome") {
+                second.cancelled().await;
+                "Rome 21 C"
+            } else {
+                second.cancel();
+                "Oslo 9 C"
+            };
+            Ok(toolcrib_core::ToolOutput::text(text))
+        }
+    });
+    let tools = toolcrib_testkit::tools::registry([weather]).unwrap();
+    let agent = Agent::builder(chat(&server)).tools(tools).build().unwrap();
+    let outcome = agent.run("Rome or Oslo?").await;
+    assert_eq!(outcome.answer().unwrap(), "Rome is warmer.");
+    let sent = server.received();
+    sent.iter().for_each(assert_in_order);
+    let body = sent[1].json();
+    let messages = body["messages"].as_array().unwrap().iter();
+    let results: Vec<_> = messages
+        .filter(|message| message["role"] == "tool")
+        .map(|message| {
+            (
+                message["tool_call_id"].as_str().unwrap(),
+                &message["content"],
+            )
+        })
+        .collect();
+    let is = |at: usize, id: &str, text: &str| {
+        results[at].0 == id && results[at].1.as_str().unwrap().starts_with(text)
+    };
+    assert!(
+        is(0, "call_0", "Rome 21 C") && is(1, "call_1", "Oslo 9 C"),
+        "{results:?}"
+    );
+    assert_eq!(results.len(), 2);
+}
+
+#[tokio::test]
 async fn p06_a_server_that_calls_for_ever_is_stopped_by_each_limit_exactly() {
     let again = || {
         let body = json!({

@@ -105,7 +105,9 @@ pub(super) fn asked(text: &str) -> Option<Asked> {
             _ => rest.push(token),
         }
     }
-    let mut asked = asked?;
+    let Some(mut asked) = asked else {
+        return directory_named(&rest);
+    };
     if asked.lines.is_none() {
         asked.lines = lines_said(&rest);
     }
@@ -114,6 +116,38 @@ pub(super) fn asked(text: &str) -> Option<Asked> {
         only &= asks(word) || OUTLINES.contains(&word);
     });
     (asked.lines.is_some() || only).then_some(asked)
+}
+
+/// `the util directory`, `the folder db`: a single word beside one that says what it is.
+fn directory_named(words: &[&str]) -> Option<Asked> {
+    const KINDS: &[&str] = &["dir", "directory", "folder"];
+    const OTHERS: &[&str] = &["how", "who", "why", "when", "whose"];
+    let lower: Vec<String> = words
+        .iter()
+        .map(|word| word.trim_end_matches(['.', ':']).to_lowercase())
+        .collect();
+    let mut kinds = (0..words.len()).filter(|&at| KINDS.contains(&&*lower[at]));
+    let (kind, None) = (kinds.next()?, kinds.next()) else {
+        return None;
+    };
+    if lower.iter().any(|word| OTHERS.contains(&&**word)) {
+        return None;
+    }
+    let mut names = (0..words.len()).filter(|&at| {
+        let mut named = false;
+        each_word(&lower[at], |word| {
+            named |= !asks(word) && !OUTLINES.contains(&word);
+        });
+        named
+    });
+    let (name, None) = (names.next()?, names.next()) else {
+        return None;
+    };
+    (name.abs_diff(kind) == 1).then(|| Asked {
+        path: words[name].trim_end_matches(['.', ':']).to_owned(),
+        lines: None,
+        sure: false,
+    })
 }
 
 /// Reads `a/b.rs`, `b.rs`, `a/b/`, each with or without `:5`, `:5-9`, `:5:1`, `#L5`.
@@ -611,6 +645,8 @@ mod tests {
                 Some((9, 9)),
             ),
             ("What is in the directory django/core", "django/core", None),
+            ("what is in the table directory?", "table", None),
+            ("what does the folder db contain?", "db", None),
         ] {
             let asked = asked(text);
             let found = asked.as_ref().map(|a| (a.path.as_str(), a.lines));
@@ -626,6 +662,9 @@ mod tests {
             "What is at https://example.org/a.html?",
             "What is 1.5?",
             "What is e.g. a Context?",
+            "What is a directory?",
+            "How does the directory cache work?",
+            "What is in the directory of the lock file table?",
         ] {
             assert_eq!(asked(text), None, "{text}");
         }
